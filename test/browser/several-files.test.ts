@@ -269,7 +269,7 @@ async function reloads(place: Place): Promise<void> {
   await dialog.accept()
   await reloading
   await total(page, '0 of 6 separated, 3 failed, 1 canceled').waitFor()
-  const notSent = lines(page).getByText('was loaded again before this file was sent')
+  const notSent = lines(page).getByText('was reloaded before this file was sent')
   const queued = lines(page).getByText('in the queue') // which each line learns by its own call
   for (const [texts, count] of [
     [notSent, 3],

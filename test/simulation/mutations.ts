@@ -27,9 +27,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'acknowledge a submit before its commit',
     file: 'gateway/requests/submit/submit.ts',
-    find: 'await insert(deps, row, { source, answered: key && { ...key, answer } })',
+    find: 'await insert(deps, row, { source, priority, answered: key && { ...key, answer } })',
     replace:
-      'insert(deps, row, { source, answered: key && { ...key, answer } }).catch(() => undefined)',
+      'insert(deps, row, { source, priority, answered: key && { ...key, answer } }).catch(() => 0)',
   },
   {
     name: 'settle twice',
@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget the outbox row',
     file: 'gateway/requests/submit/submit.ts',
-    find: '      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })\n',
+    find: '      await putInOutbox(store, waiting, priority)\n',
     replace: '',
   },
   {
@@ -95,7 +95,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sweep what the attempt that won has stored',
     file: 'gateway/store/retention.ts',
-    find: '    .filter((key) => !kept.some((each) => each.startsWith(`${key}/`)))\n',
+    find: '    .filter((key) => !neededKeys.some((neededKey) => neededKey.startsWith(`${key}/`)))\n',
     replace: '',
   },
   {
