@@ -38,17 +38,15 @@ export async function queuesOf(
   for (const { request_id: requestId, account_id: accountId, ...row } of waiting) {
     const { attempts, priority, is_short } = row
     const jobs = present.get(accountId) ?? NOTHING
+    const isBatch = priority === 'batch'
     const place = rooms.get(accountId)
-    const least = priority === 'batch' ? (place?.reserved ?? 0) : 0
+    const batchRoom = isBatch ? batchRooms.get(accountId)! : Infinity
+    const isFull = batchRoom <= 0 || (place && place.room <= (isBatch ? place.reserved : 0))
     // a job that was attempted before is not held back
-    if (place && place.room <= least && attempts === 0) continue
-    if (priority === 'batch') {
-      const left = batchRooms.get(accountId) ?? 0
-      if (left <= 0 && attempts === 0) continue
-      batchRooms.set(accountId, left - 1)
-    }
+    if (isFull && attempts === 0) continue
     if (place) place.room -= 1
-    if (priority === 'batch') {
+    if (isBatch) {
+      batchRooms.set(accountId, batchRoom - 1)
       queues.set(requestId, 'batch')
       continue
     }
