@@ -150,7 +150,11 @@ class MediaFolder implements LocalDisk {
 
   async save(key: string, body: Readable, limits: StageLimits): Promise<void> {
     const staged = await this.stage(body, limits)
-    await staged.place(key).finally(() => staged.discard())
+    try {
+      await staged.place(key)
+    } finally {
+      await staged.discard()
+    }
   }
 
   async adopt(names: ReadonlyMap<string, string>): Promise<StagedMedia | undefined> {

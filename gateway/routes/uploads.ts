@@ -94,7 +94,11 @@ async function takeInput(
   await turns.replacing(inputKey(fileId), (signal) =>
     withDeadline({ ms, late: tooLate, signal }, async (deadline) => {
       const staged = await stageBody(deps, request, { bytes: size, signal: deadline, onPiece })
-      await keepInput(deps, staged, fileId).finally(() => staged.discard())
+      try {
+        await keepInput(deps, staged, fileId)
+      } finally {
+        await staged.discard()
+      }
     }),
   )
   return reply.header('etag', `"${hash.digest('hex')}"`).send()

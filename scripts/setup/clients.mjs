@@ -59,7 +59,7 @@ export async function layTypeScript(folder) {
   for (const name of ['package.json', 'README.md', 'LICENSE']) {
     copyFileSync(join(source, name), join(folder, name))
   }
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc')
   await execute(process.execPath, [tsc, '-p', source, '--outDir', join(folder, 'dist')])
 }
 

@@ -25,7 +25,7 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 /** How many processes the files of a tier may start, over all shards. */
 const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
-const TSC = 'node_modules/typescript/bin/tsc'
+const TSC = 'node_modules/typescript-native/bin/tsc'
 /** One more than there are processors, because a file spends a third of its time waiting. */
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
@@ -79,7 +79,7 @@ async function runChecks() {
     ),
     runInTurn([
       ['format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.']],
-      ['lint', ['node_modules/eslint/bin/eslint.js', '.']],
+      ['lint', ['node_modules/oxlint/bin/oxlint', '.']],
     ]),
   ])
 }

@@ -220,7 +220,7 @@ async function makeNodeModules(): Promise<void> {
   )
 }
 
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc')
 
 test('every block names its language, and few cannot run', (t) => {
   const known = [...RUN, ...NO_CODE]
