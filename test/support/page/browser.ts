@@ -1,4 +1,4 @@
-/** Starts Debian's Chromium for tests of the page. */
+/** Starts Chromium for tests of the page. */
 
 import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
@@ -6,13 +6,22 @@ import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { npmChromium, type Executable } from './npm-chromium.ts'
 
-const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/**
+ * The headless shell comes first: the same engine without a window, for half the processor time. By
+ * its own path, because Debian's command is a script that stays between it and Playwright.
+ */
+const PATHS = [
+  '/usr/lib/chromium/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
 
 /** @throws Error that names the command that installs it */
 function installedChromium(): Executable {
   const executablePath = PATHS.find((path) => existsSync(path))
   if (executablePath !== undefined) return { executablePath, env: {} }
-  throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
+  throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium-headless-shell')
 }
 
 /** Returns Debian's Chromium, or one from the npm registry, which supports fewer formats. */
