@@ -4,7 +4,7 @@
  * stereo, AudioSep on 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s
  * in stereo, SCNet on 11 s in stereo. All cases of a batch size run in turns.
  *
- *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
+ *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/open_models/requirements.txt
  *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures
  *   npm run bench -- open-models --pytorch FOLDER/bin/python --models htdemucs --batch 1,4
  *
