@@ -69,14 +69,12 @@ export interface components {
             media_bytes_max: number | null;
         };
         Activity: {
-            /** Format: date-time */
             at: string;
             /** @description Hours in UTC, oldest first; the last one is not over yet. */
             hours: components["schemas"]["ActivityHour"][];
         };
         /** @description The requests that ended in an hour and are not deleted. */
         ActivityHour: {
-            /** Format: date-time */
             start: string;
             completed: number;
             /** @description Without canceled requests. */
@@ -88,7 +86,6 @@ export interface components {
             waiting_seconds: number | null;
         };
         AdminChange: {
-            /** Format: date-time */
             created_at: string;
             /** @description For example `admin_api`. */
             tool: string;
@@ -119,7 +116,6 @@ export interface components {
             /** @description Attempts of the webhook so far. */
             attempts: number;
             next_attempt_at: string | null;
-            /** Format: date-time */
             started_at: string;
             duration_ms: number;
             /** @description `null` if there was no answer. */
@@ -167,7 +163,6 @@ export interface components {
             file_name: string;
             /** @description The model that the client chose; `null` if the service chooses. */
             separator: string | null;
-            /** Format: date-time */
             created_at: string;
             started_at: string | null;
             finished_at: string | null;
@@ -185,7 +180,6 @@ export interface components {
             next_cursor: string | null;
         };
         AdminUsage: {
-            /** Format: date-time */
             at: string;
             /** @description Number of days counted, of which today is the last. */
             days: number;
@@ -199,7 +193,6 @@ export interface components {
             account_id: string;
             name: string;
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
-            /** Format: date-time */
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
@@ -326,19 +319,14 @@ export interface components {
         /** @description Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key. */
         CreateFileResponse: {
             file_id: string;
-            /**
-             * Format: uri
-             * @description Accepts the bytes, without an API key.
-             */
+            /** @description Accepts the bytes, without an API key. */
             upload_url: string;
             upload_method: "PUT";
             headers: {
                 "content-type"?: string;
             };
-            /** Format: date-time */
             expires_at: string;
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
@@ -371,7 +359,6 @@ export interface components {
             reference?: string | null;
         };
         DeliveryAttempt: {
-            /** Format: date-time */
             started_at: string;
             duration_ms: number;
             status_code: number | null;
@@ -446,10 +433,8 @@ export interface components {
             file_size: number;
             purpose: string;
             status: "pending" | "uploaded" | "expired";
-            /** Format: date-time */
             created_at: string;
             uploaded_at?: string | null;
-            /** Format: date-time */
             expires_at: string;
         };
         /** @description A page of files, newest first. */
@@ -503,7 +488,6 @@ export interface components {
             message: string;
         };
         Fleet: {
-            /** Format: date-time */
             at: string;
             engines: {
                 engine_id: string;
@@ -511,7 +495,6 @@ export interface components {
                 model: string;
                 device: string;
                 state: "READY" | "BUSY" | "DRAINING" | "PAUSED";
-                /** Format: date-time */
                 started_at: string;
                 jobs: number;
                 jobs_max: number;
@@ -547,7 +530,6 @@ export interface components {
             failures: {
                 request_id: string;
                 engine_id: string | null;
-                /** Format: date-time */
                 failed_at: string;
                 code: string;
                 message: string;
@@ -557,7 +539,6 @@ export interface components {
                 request_id: string;
                 /** @description Host of the receiver. */
                 host: string;
-                /** Format: date-time */
                 started_at: string;
                 duration_ms: number;
                 status_code: number | null;
@@ -620,14 +601,10 @@ export interface components {
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** @description An extension. */
             priority?: "interactive" | "batch";
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             updated_at: string;
-            /** Format: uri */
             result_url: string;
             logs?: {
-                /** Format: date-time */
                 timestamp: string;
                 message: string;
             }[];
@@ -664,7 +641,6 @@ export interface components {
             file_name: string;
             /** @description For a completed request: until when its outputs are kept. */
             retention?: {
-                /** Format: date-time */
                 delete_after: string;
             };
         };
@@ -692,7 +668,6 @@ export interface components {
             account_id: string;
             name: string;
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
-            /** Format: date-time */
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
@@ -707,21 +682,14 @@ export interface components {
         NewShare: {
             share_id: string;
             request_id: string;
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             expires_at: string;
-            /**
-             * Format: uri
-             * @description Plays the result in a browser. The fragment is the secret and is shown only once.
-             */
+            /** @description Plays the result in a browser. The fragment is the secret and is shown only once. */
             url: string;
         };
         /** @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`. */
         OutputFile: {
-            /** Format: uri */
             url: string;
-            /** Format: uri */
             video_url?: string;
             content_type: string;
             file_name: string;
@@ -767,9 +735,7 @@ export interface components {
             understood_as?: string | null;
             /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** Format: uri */
             url: string;
-            /** Format: uri */
             video_url?: string;
             content_type: string;
             file_name: string;
@@ -791,7 +757,6 @@ export interface components {
                 [key: string]: unknown;
             };
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
@@ -803,14 +768,10 @@ export interface components {
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** @description An extension. */
             priority?: "interactive" | "batch";
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             updated_at: string;
-            /** Format: uri */
             result_url: string;
             logs?: {
-                /** Format: date-time */
                 timestamp: string;
                 message: string;
             }[];
@@ -846,16 +807,11 @@ export interface components {
             status: "IN_QUEUE";
             /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
-            /** Format: date-time */
             created_at: string;
-            /** Format: uri */
             status_url: string;
-            /** Format: uri */
             stream_url: string;
-            /** Format: uri */
             result_url: string;
             webhook?: {
-                /** Format: uri */
                 url: string;
                 /** @description Only if the service created it, and only in this response. */
                 signing_secret?: string;
@@ -929,10 +885,7 @@ export interface components {
             spans?: components["schemas"]["AudioSpan"][];
             /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
             priority?: "interactive" | "batch";
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string;
@@ -947,10 +900,8 @@ export interface components {
             type: "audio.separate.completed";
             request_id: string;
             model: "audio/separate";
-            /** Format: date-time */
             created_at: string;
             status: "COMPLETED";
-            /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SeparationData"];
             usage: {
@@ -973,10 +924,7 @@ export interface components {
             duration?: number;
             /** @description In hertz. */
             sample_rate: number;
-            /**
-             * Format: uri
-             * @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made.
-             */
+            /** @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made. */
             preview_url?: string;
             /** @description An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was needed. */
             gain_db?: number;
@@ -995,10 +943,8 @@ export interface components {
             type: "audio.separate.failed";
             request_id: string;
             model: "audio/separate";
-            /** Format: date-time */
             created_at: string;
             status: "FAILED";
-            /** Format: date-time */
             failed_at: string;
             error: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
@@ -1029,9 +975,7 @@ export interface components {
         Share: {
             share_id: string;
             request_id: string;
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             expires_at: string;
         };
         /** @description The active shares of an account, newest first. */
@@ -1045,15 +989,9 @@ export interface components {
             file_name: string;
             prompts: string[];
             data: components["schemas"]["SeparationData"];
-            /**
-             * Format: uri
-             * @description The peaks as JSON, if the engine stored them.
-             */
+            /** @description The peaks as JSON, if the engine stored them. */
             peaks_url?: string;
-            /**
-             * Format: date-time
-             * @description When the share ends. The media addresses expire earlier; read the result again to renew them.
-             */
+            /** @description When the share ends. The media addresses expire earlier; read the result again to renew them. */
             expires_at: string;
         };
         /** @description The webhook of a completed list of sounds. */
@@ -1061,10 +999,8 @@ export interface components {
             type: "audio.sounds.completed";
             request_id: string;
             model: "audio/sounds";
-            /** Format: date-time */
             created_at: string;
             status: "COMPLETED";
-            /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SoundsData"];
             usage: {
@@ -1088,10 +1024,8 @@ export interface components {
             type: "audio.sounds.failed";
             request_id: string;
             model: "audio/sounds";
-            /** Format: date-time */
             created_at: string;
             status: "FAILED";
-            /** Format: date-time */
             failed_at: string;
             error: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
@@ -1115,10 +1049,7 @@ export interface components {
             audio_track?: number;
             /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
             priority?: "interactive" | "batch";
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string;
@@ -1146,7 +1077,6 @@ export interface components {
                 [key: string]: unknown;
             };
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
@@ -1260,7 +1190,6 @@ export interface components {
                 request_id: string;
                 /** @description Host of the receiver. */
                 host: string;
-                /** Format: date-time */
                 started_at: string;
                 duration_ms: number;
                 status_code: number | null;
@@ -1276,10 +1205,7 @@ export interface components {
         };
         /** @description A webhook receiver, and the secret that signs the event. */
         WebhookTestRequest: {
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl: string;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;

@@ -50,9 +50,12 @@ const readDescription = () =>
     key === 'examples' ? undefined : value,
   )
 
-/** Comment lines that repeat the type: `@constant`, `@enum`, or a type's own name. */
-const SAYS_WHAT_THE_TYPE_SAYS =
-  /^ *(?:\/\*\* )?\*? ?(?:@(?:enum \{\w+\}|constant)|[A-Z]\w+)(?: \*\/)?\n/gm
+/**
+ * Comment lines that repeat the type or the name: `@constant`, `@enum`, a type's own name, and the
+ * format of what ends with `url` or `_at`.
+ */
+const SAYS_WHAT_THE_CODE_SAYS =
+  /^ *(\/\*\* )?\*? ?(@(enum \{\w+\}|constant)|Format: (uri|date-time)|[A-Z]\w+)( \*\/)?\n/gm
 /** A comment of which that has left one line. */
 const ONE_LINE = /\/\*\*\n *\* (.*)\n *\*\/\n/g
 
@@ -65,7 +68,7 @@ export async function makeClientTypes(): Promise<string> {
   const tree = await openapiTS(schemas, { defaultNonNullable: false })
   const head =
     '// Made by `npm run winnow -- client-types` from the API description; do not edit.\n\n'
-  const types = astToString(tree).replace(SAYS_WHAT_THE_TYPE_SAYS, '')
+  const types = astToString(tree).replace(SAYS_WHAT_THE_CODE_SAYS, '')
   return head + types.replace(ONE_LINE, '/** $1 */\n')
 }
 
