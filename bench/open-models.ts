@@ -17,8 +17,7 @@ import type { Precision } from '../models/tensorflow/precision.ts'
 import { backendVersion, tf } from '../models/tensorflow/tensor.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
-import { FIXTURES } from './random-models.ts'
-import { RANDOM_SEPARATORS, type Separator } from './random-separators.ts'
+import { FIXTURES, RANDOM_SEPARATORS, type Separator } from './random-separators.ts'
 import { quantile, report, round } from './report.ts'
 
 const PROFILED = 16
