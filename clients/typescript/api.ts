@@ -823,79 +823,6 @@ export interface components {
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
         };
-        SeparateForm: {
-            /** @description The sound to extract, in plain language. Repeat it for several sounds. */
-            prompt: string;
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
-            audio_url?: string;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
-            request_id?: string;
-            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
-            output?: "target" | "residual" | "source";
-            /** @description An extension: index of the target in `data.targets` (default 0). */
-            output_index?: number;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
-            audio_track?: number;
-            /**
-             * @description An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide.
-             * @default auto
-             */
-            separator?: string;
-            /**
-             * @description An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened.
-             * @default target
-             */
-            side?: "target" | "residual";
-            /**
-             * @description An extension: also makes a compressed preview, at `data.preview_url`.
-             * @default false
-             */
-            preview?: boolean;
-            /**
-             * @description Predict first where the target sounds.
-             * @default false
-             */
-            predict_spans?: boolean;
-            /**
-             * @description Candidates to choose the best from.
-             * @default 1
-             */
-            reranking_candidates?: number;
-            /**
-             * @description Speed against quality.
-             * @default balanced
-             */
-            acceleration?: "fast" | "balanced" | "quality";
-            /**
-             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
-             * @default 60
-             */
-            max_chunk_duration?: number;
-            /**
-             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
-             * @default 5
-             */
-            chunk_overlap?: number;
-            /**
-             * @description Format of the outputs.
-             * @default wav
-             */
-            output_format?: "wav" | "mp3" | "flac";
-            /** @description Where the target is present, or absent. */
-            spans?: components["schemas"]["AudioSpan"][];
-            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
-            priority?: "interactive" | "batch";
-            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
-            webhookUrl?: string;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
-            webhookSecret?: string;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @description The media. Exactly one of file, audio_url and request_id. */
-            file?: string;
-        };
         SeparationCompletedEvent: {
             type: "audio.separate.completed";
             request_id: string;
@@ -1035,30 +962,6 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-        };
-        SoundsForm: {
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
-            audio_url?: string;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
-            request_id?: string;
-            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
-            output?: "target" | "residual" | "source";
-            /** @description An extension: index of the target in `data.targets` (default 0). */
-            output_index?: number;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
-            audio_track?: number;
-            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
-            priority?: "interactive" | "batch";
-            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
-            webhookUrl?: string;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
-            webhookSecret?: string;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @description The media. Exactly one of file, audio_url and request_id. */
-            file?: string;
         };
         /** @description A completed list of sounds. It produces no media. */
         SoundsResultResponse: {

@@ -44,10 +44,10 @@ const PYTHON_SCHEMAS = [
   'SoundsFailedEvent',
 ]
 
-/** Leaves out examples: the reference of the API has them. */
+/** Leaves out examples, which the reference has, and forms, of which nobody makes an object. */
 const readDescription = () =>
   JSON.parse(readFileSync(DESCRIPTION, 'utf8'), (key, value) =>
-    key === 'examples' ? undefined : value,
+    key === 'examples' || key.endsWith('Form') ? undefined : value,
   )
 
 /**
