@@ -1,53 +1,38 @@
 /**
  * Question: how fast is the built-in model, in either precision, compared with that of other
- * checkouts and with the PyTorch network that it was ported from? Measured from samples to samples,
- * transforms included and without the text encoder; in turns, in one run. PyTorch takes only one
- * channel.
+ * checkouts? Measured from samples to samples, transforms included and without the text encoder; in
+ * turns, in one run.
  *
  *   npm run bench -- mini-speed [turns] [checkouts...]
- *     [--pytorch <a Python in which models/training is installed>]
  */
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import { PRECISIONS } from '../models/tensorflow/precision.ts'
 import { load1 } from './load/own-service.ts'
 import { startMeasuring, type MeasuringProcess } from './measuring-process.ts'
-import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
 const SECONDS = 10
 const BATCHES = [1, 4, 8]
 /** This checkout. */
 const OURS = '.'
-const PYTORCH = 'PyTorch'
 
-const { values: options, positionals } = parseArgs({
-  options: { pytorch: TEXT },
-  allowPositionals: true,
-})
-const turns = Number(positionals[0] ?? 12)
-const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const [turnsWord, ...checkouts] = process.argv.slice(2)
+const turns = Number(turnsWord ?? 12)
 const peers = new Map<string, MeasuringProcess>()
-for (const checkout of [OURS, ...positionals.slice(1)])
-  peers.set(checkout, startCheckout(resolve(checkout)))
-if (options.pytorch) {
-  const script = '../models/training/winnow_training/commands/speed.py'
-  peers.set(PYTORCH, startPyTorch(options.pytorch, script, [path('models/mini/weights')]))
-}
+for (const checkout of [OURS, ...checkouts]) peers.set(checkout, startCheckout(resolve(checkout)))
 for (const channels of [1, 2]) for (const batch of BATCHES) await compare(batch, channels)
 for (const peer of peers.values()) peer.stop()
 
 function startCheckout(checkout: string): MeasuringProcess {
-  const program = path('bench/mini-speed/steps.ts')
+  const program = fileURLToPath(new URL('mini-speed/steps.ts', import.meta.url))
   return startMeasuring(process.execPath, ['--import', 'tsx', program, checkout])
 }
 
 /** Reports the time of each peer in each precision, compared with this checkout. */
 async function compare(batch: number, channels: number): Promise<void> {
-  const names = [...peers.keys()].filter((name) => channels === 1 || name !== PYTORCH)
+  const names = [...peers.keys()]
   for (const precision of PRECISIONS) {
     const turnsOf = new Map<string, number[][]>(names.map((name) => [name, []]))
     for (let turn = -WARM_UP_CALLS; turn < turns; turn += 1) {

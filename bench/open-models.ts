@@ -4,24 +4,19 @@
  * stereo, AudioSep on 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s
  * in stereo, SCNet on 11 s in stereo. All cases of a batch size run in turns.
  *
- *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
+ *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/open_models/requirements.txt
  *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures
  *   npm run bench -- open-models --pytorch FOLDER/bin/python --models htdemucs --batch 1,4
  *
- * The second line compares the PyTorch networks with the goldens of the references. With --profile,
- * the bench first lists the operations of the native library that take most time, run one by one.
+ * The second line compares the PyTorch networks with the goldens of the references.
  */
-import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import type { Precision } from '../models/tensorflow/precision.ts'
 import { backendVersion, tf } from '../models/tensorflow/tensor.ts'
-import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
-import { FIXTURES } from './random-models.ts'
-import { RANDOM_SEPARATORS, type Separator } from './random-separators.ts'
+import { FIXTURES, RANDOM_SEPARATORS, type Separator } from './random-separators.ts'
 import { quantile, report, round } from './report.ts'
-
-const PROFILED = 16
 
 const { values: options } = readOwnArgv({
   models: { ...TEXT, default: 'htdemucs,audiosep,roformer' },
@@ -29,7 +24,6 @@ const { values: options } = readOwnArgv({
   precision: { ...TEXT, default: 'float32,bfloat16' },
   repetitions: { ...TEXT, default: '5' },
   pytorch: TEXT,
-  profile: FLAG,
 })
 
 interface Case {
@@ -52,12 +46,7 @@ for (const model of options.models.split(',')) {
   if (!load)
     throw new Error(`--models names ${Object.keys(RANDOM_SEPARATORS).join(', ')}, not ${model}`)
   const ours = precisions.map((precision) => ({ precision, separator: load(precision) }))
-  for (const batch of options.batch.split(',').map(Number)) {
-    if (options.profile) {
-      for (const { precision, separator } of ours) profile(model, precision, separator, batch)
-    }
-    await compare(model, batch, ours)
-  }
+  for (const batch of options.batch.split(',').map(Number)) await compare(model, batch, ours)
 }
 pytorch?.stop()
 
@@ -133,22 +122,4 @@ function measure({ inputs, separate }: Separator, batch: number): Times {
   const { user, system } = process.cpuUsage(usedBefore)
   tf.dispose([...tensors, answer])
   return [wall, (user + system) / 1000]
-}
-
-function profile(model: string, precision: Precision, separator: Separator, batch: number): void {
-  const operations = timeOperations(() => measure(separator, batch))
-  const names = [...operations.keys()].sort(
-    (a, b) => operations.get(b)!.millis - operations.get(a)!.millis,
-  )
-  report('milliseconds by operation', {
-    model,
-    precision,
-    batch,
-    operations: names
-      .slice(0, PROFILED)
-      .map(
-        (name) =>
-          `${name} x ${operations.get(name)!.calls}: ${round(operations.get(name)!.millis)}`,
-      ),
-  })
 }

@@ -40,9 +40,9 @@ export function processorSeconds(pid: number): { own: number; children: number }
   }
 }
 
-/** Returns the seconds of one thread of a process, by default the first, which runs JavaScript. */
-export function threadSeconds(pid: number, thread: number | string = pid): number {
-  const [nanoseconds = ''] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
+/** Returns the seconds of a process's first thread, which runs JavaScript. */
+export function threadSeconds(pid: number): number {
+  const [nanoseconds = ''] = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')
   return Number(nanoseconds) / 1e9
 }
 

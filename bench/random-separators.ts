@@ -1,6 +1,9 @@
 /**
  * Makes the networks of the open models at their published sizes with random weights, in memory.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
@@ -13,11 +16,14 @@ import { readScnetConfig } from '../models/scnet/config.ts'
 import { loadNetwork as loadScnet } from '../models/scnet/network/network.ts'
 import type { Precision } from '../models/tensorflow/precision.ts'
 import { tf, type Tensor } from '../models/tensorflow/tensor.ts'
-import { randomWeights } from '../test/support/models/random-weights.ts'
-import { readInventory, ROFORMER_SAMPLES } from './random-models.ts'
+import { randomWeights, type Shapes } from '../test/support/models/random-weights.ts'
+
+export const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
 
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10
+/** The chunk size of Kim's configuration, 8 s. */
+const ROFORMER_SAMPLES = 352_800
 
 export interface Separator {
   /** Seconds of sound in one item of a batch. */
@@ -25,6 +31,16 @@ export interface Separator {
   /** Random inputs for a batch of that size. */
   inputs: (batch: number) => Tensor[]
   separate: (...inputs: Tensor[]) => Tensor
+}
+
+/** Reads the names and shapes of a published checkpoint's tensors. */
+function readInventory(
+  model: string,
+  name = model,
+): { kwargs: Record<string, unknown>; shapes: Shapes } {
+  const text = readFileSync(join(FIXTURES, model, `${name}.inventory.json`), 'utf8')
+  const { kwargs, keys } = JSON.parse(text)
+  return { kwargs, shapes: Object.fromEntries(keys) }
 }
 
 function scnet(name: string, precision: Precision): Separator {

@@ -31,7 +31,6 @@ export interface ControlledEngine {
   cancel(requestId: string): CancelOutcome
   /** A `deadlineMs` of 0 means the engine's own. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
-  /** Sets the budget of a batch, in frames. */
   setBatching(batchFramesMax: number): void
   /** Models that the engine holds or could load, in order of preference. */
   listModels(): InstalledModel[]

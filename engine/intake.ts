@@ -128,7 +128,6 @@ export class Intake {
     }
   }
 
-  /** Pulls one job. */
   async #pullOnce(queue: JobQueue, model?: string): Promise<void> {
     this.#pulls.push(queue)
     try {

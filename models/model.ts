@@ -145,7 +145,6 @@ export interface ChunkFinding {
   nearest?: readonly string[] | undefined
 }
 
-/** The result for one head. */
 export interface HeadResult extends ChunkFinding {
   /** Has the channels, the length and the sample rate of the chunk. */
   target: Float32Array[]
@@ -241,7 +240,6 @@ export interface Model {
   discard(lane: Lane): void
 }
 
-/** One head of a chunk. */
 export type LaneRequest = ChunkRequest & Head
 
 /** Opens a single head of a chunk. */
@@ -252,3 +250,24 @@ export function openLane(model: Model, { chunk, ...request }: LaneRequest): Lane
 
 /** Returns the result of a lane with a single head. */
 export const closeLane = (model: Model, lane: Lane): HeadResult => model.close(lane)[0]!
+
+/**
+ * @param samplesMax of a channel
+ * @throws Error if a model for the expected sample rate can't take the chunk
+ */
+export function assertChunk(
+  { channels, sampleRate }: Chunk,
+  expected: number | null,
+  samplesMax: number,
+): void {
+  const [first] = channels
+  if (!first || channels.length > CHANNELS_MAX) {
+    throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
+  }
+  if (sampleRate !== expected) {
+    throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
+  }
+  if (first.length < 1 || first.length > samplesMax) {
+    throw new Error(`A chunk has 1 to ${samplesMax} samples, not ${first.length}`)
+  }
+}

@@ -27,7 +27,7 @@ const recognitionFields = {
 export const Recognition = Type.Object(recognitionFields)
 
 /** How many sounds a prompt has at most, because it has no more words. */
-export const ASKED_MAX = 256
+const ASKED_MAX = 256
 
 /** How many names to suggest for an unknown prompt at most. */
 export const NEAREST_MAX = 8

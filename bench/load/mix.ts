@@ -76,7 +76,7 @@ export function fixedWork(mix: readonly MixPart[], audioSeconds: number): number
 }
 
 /** @param at from 0 to 1 */
-export function drawLength(mix: readonly MixPart[], at: number): number {
+function drawLength(mix: readonly MixPart[], at: number): number {
   let left = at * sumOf(mix.map(({ weight }) => weight))
   for (const { seconds, weight } of mix) {
     left -= weight

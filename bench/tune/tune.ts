@@ -247,7 +247,7 @@ async function measureRates(
  * Returns the defaults, unless a significantly faster candidate serves more requests within the
  * limit, or as many.
  */
-export function chooseWinner(finalists: readonly Finalist[]): Finalist {
+function chooseWinner(finalists: readonly Finalist[]): Finalist {
   const [defaults, ...others] = finalists
   const isBetter = ({ withinSlo, ratio }: Finalist, than: Finalist) => {
     const more = (withinSlo ?? 0) - (than.withinSlo ?? 0)

@@ -90,7 +90,6 @@ export abstract class Compute {
     await this.#call({ type: 'step', lanes })
   }
 
-  /** Returns the result of each head of the lane. */
   close(lane: number): Promise<HeadResult[]> {
     return this.#call({ type: 'close', lane })
   }

@@ -7,7 +7,7 @@ import { loadNetwork as loadAudioSep } from '../../models/audiosep/network/netwo
 import { loadTextEncoder } from '../../models/audiosep/text.ts'
 import type { StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { writeSafetensors, type StoredWidth } from '../../models/checkpoint/write-safetensors.ts'
+import { writeSafetensors } from '../../models/checkpoint/write-safetensors.ts'
 import { openHTDemucsCheckpoint } from '../../models/htdemucs/checkpoint.ts'
 import { readHTDemucsConfig } from '../../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../../models/htdemucs/network/network.ts'
@@ -44,22 +44,17 @@ export type ConvertedRecord =
  * Writes the tensors of the files into `folder`.
  * @param files one checkpoint, several of a bag, or one with its configuration and tokenizer
  * @param stemOfFile the stem that each checkpoint produces, if there are several
- * @param width precision to store; by default that of the published file
  * @throws Error naming the file and what is wrong with it, or the file that must come with it
  */
 export async function convert(
   files: readonly string[],
   folder: string,
-  { stemOfFile, width }: { stemOfFile?: readonly string[]; width?: StoredWidth },
+  stemOfFile?: readonly string[],
 ): Promise<ConvertedRecord> {
   const index = files.find((file) => file.endsWith('.index'))
   if (index !== undefined) {
-    return convertSpleeter(
-      index,
-      files.find((file) => file.endsWith('.json')),
-      folder,
-      width,
-    )
+    const configuration = files.find((file) => file.endsWith('.json'))
+    return convertSpleeter(index, configuration, folder)
   }
   const checkpoints = files.filter((file) => !/\.(json|ya?ml)$/.test(file))
   if (checkpoints.length === 0) {
@@ -68,7 +63,7 @@ export async function convert(
     )
   }
   if (checkpoints.every((file) => isKind(file, openHTDemucsCheckpoint))) {
-    return convertHTDemucs(checkpoints, folder, stemOfFile, width)
+    return convertHTDemucs(checkpoints, folder, stemOfFile)
   }
   const [checkpoint = ''] = checkpoints
   if (checkpoints.length > 1) {
@@ -76,14 +71,14 @@ export async function convert(
   }
   const beside = new FilesBeside(checkpoint, files)
   if (isKind(checkpoint, openScnetCheckpoint)) {
-    return convertScnet(checkpoint, beside, folder, width)
+    return convertScnet(checkpoint, beside, folder)
   }
   const isRoformer = [...openRoformerCheckpoint(checkpoint).keys()].some((name) =>
     name.startsWith('band_split.'),
   )
   return isRoformer
-    ? convertRoformer(checkpoint, beside, folder, width)
-    : convertAudioSep(checkpoint, beside, folder, width)
+    ? convertRoformer(checkpoint, beside, folder)
+    : convertAudioSep(checkpoint, beside, folder)
 }
 
 /** The files that accompany the checkpoint of a model. */
@@ -128,7 +123,6 @@ async function convertHTDemucs(
   checkpoints: readonly string[],
   folder: string,
   stemOfFile: readonly string[] | undefined,
-  width: StoredWidth = 'float16',
 ): Promise<ConvertedRecord> {
   if (checkpoints.length > 1 && stemOfFile?.length !== checkpoints.length) {
     throw new Error(
@@ -148,7 +142,7 @@ async function convertHTDemucs(
       throw new Error(`${checkpoint}: gives ${known}, and no ${unknown.join(', ')}`)
     }
     const file = `${basename(checkpoint).replace(/\.[^.]*$/, '')}.safetensors`
-    await writeSafetensors(join(folder, file), tensors, width)
+    await writeSafetensors(join(folder, file), tensors, 'float16')
     networks.push({ file, kwargs, stems })
   }
   return { kind: 'htdemucs', networks }
@@ -160,7 +154,6 @@ async function convertAudioSep(
   checkpoint: string,
   beside: FilesBeside,
   folder: string,
-  width: StoredWidth = 'float32',
 ): Promise<ConvertedRecord> {
   const all = openAudioSepCheckpoint(checkpoint)
   const tensors = new Map([...all].filter(([name]) => isUsedTensor(name)))
@@ -180,7 +173,7 @@ async function convertAudioSep(
     loadTextEncoder(weights.at('query_encoder').at('model'), config.text)
     return config
   })
-  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float32')
   for (const file of [...tokenizer, textConfig]) {
     if (file !== undefined) await copyFile(file, join(folder, basename(file)))
   }
@@ -191,13 +184,12 @@ async function convertRoformer(
   checkpoint: string,
   beside: FilesBeside,
   folder: string,
-  width: StoredWidth = 'float32',
 ): Promise<ConvertedRecord> {
   const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
   const config = readRoformerConfig(configuration)
   const tensors = openRoformerCheckpoint(checkpoint)
   await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
-  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float32')
   return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
 }
 
@@ -205,13 +197,12 @@ async function convertScnet(
   checkpoint: string,
   beside: FilesBeside,
   folder: string,
-  width: StoredWidth = 'float32',
 ): Promise<ConvertedRecord> {
   const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
   const config = readScnetConfig(configuration)
   const tensors = openScnetCheckpoint(checkpoint)
   await checkTensors(checkpoint, tensors, (weights) => loadScnet(weights, config))
-  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float32')
   return { kind: 'scnet', file: WEIGHTS_FILE, configuration }
 }
 
@@ -220,14 +211,13 @@ async function convertSpleeter(
   index: string,
   configuration: string | undefined,
   folder: string,
-  width: StoredWidth = 'float16',
 ): Promise<ConvertedRecord> {
   const kwargs: SpleeterRecord['kwargs'] =
     configuration === undefined ? TWO_STEMS : JSON.parse(await readFile(configuration, 'utf8'))
   const config = readSpleeterConfig(kwargs)
   const tensors = openSpleeterCheckpoint(index)
   await checkTensors(index, tensors, (weights) => loadSpleeter(weights, config))
-  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float16')
   return { kind: 'spleeter', file: WEIGHTS_FILE, kwargs }
 }
 

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { StoredWidth } from '../../models/checkpoint/write-safetensors.ts'
 import {
   isInstalled,
   isModelName,
@@ -20,11 +19,7 @@ import { convert, writeRecord } from './convert.ts'
 import { downloadsOf, lockOf } from './installed-folder.ts'
 import { digest, download, type DownloadOptions } from './download.ts'
 
-export interface InstallOptions {
-  width?: StoredWidth
-}
-
-export interface FetchOptions extends InstallOptions {
+export interface FetchOptions {
   /** Called with the name of each file when its download begins. */
   onFile?(name: string): void
   /** Called once everything is downloaded. */
@@ -84,7 +79,7 @@ async function fetchLocked(
   const fresh = join(downloads, CONVERTED)
   await rm(fresh, { recursive: true, force: true }) // left by a process that was killed
   await mkdir(fresh)
-  const record = await install(modelsFolder, fresh, entry.name, sources, entry, options)
+  const record = await install(modelsFolder, fresh, entry.name, sources, entry)
   await rm(downloads, { recursive: true })
   return record
 }
@@ -107,7 +102,7 @@ async function checkFreeSpace(modelsFolder: string, { name, megabytes }: Catalog
 export async function importModel(
   modelsFolder: string,
   paths: readonly string[],
-  { name, stems, ...options }: InstallOptions & { name?: string; stems?: readonly string[] },
+  { name, stems }: { name?: string; stems?: readonly string[] },
 ): Promise<ModelRecord> {
   const catalogued = CATALOGUE.find(({ files }) => files[0]!.name === basename(paths[0]!))
   const named = name ?? catalogued?.name
@@ -119,7 +114,7 @@ export async function importModel(
   for (const path of paths) sources.push(await sourceOf(path, catalogued))
   const entry = { ...catalogued, ...(stems && { stemOfFile: stems }) }
   const fresh = await mkdtemp(join(modelsFolder, '.new-'))
-  return install(modelsFolder, fresh, named, sources, entry, options)
+  return install(modelsFolder, fresh, named, sources, entry)
 }
 
 /** @throws Error if a published checksum differs */
@@ -142,15 +137,11 @@ async function install(
   name: string,
   sources: readonly (SourceFile & { path: string })[],
   { licence, stemOfFile }: Partial<CatalogueEntry>,
-  { width }: InstallOptions,
 ): Promise<ModelRecord> {
   await chmod(fresh, 0o755) // engines may run as a different user
   try {
-    const converted = await convert(
-      sources.map(({ path }) => path),
-      fresh,
-      { ...(stemOfFile && { stemOfFile }), ...(width && { width }) },
-    )
+    const paths = sources.map(({ path }) => path)
+    const converted = await convert(paths, fresh, stemOfFile)
     const record: ModelRecord = {
       format: 1,
       name,

@@ -4,7 +4,7 @@ import type { AudioSepRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
 import { LruCache } from '../lru-cache.ts'
 import {
-  CHANNELS_MAX,
+  assertChunk,
   type ChunkRequest,
   type Head,
   type HeadResult,
@@ -12,7 +12,7 @@ import {
   type Model,
   type ModelDescription,
 } from '../model.ts'
-import { PassLane, resultsOf, stepTogether } from '../lanes/pass-lane.ts'
+import { ownPass, PassLane, resultsOf, stepTogether } from '../lanes/pass-lane.ts'
 import { frameCount } from '../layers/framing.ts'
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { TextTokenizer } from '../text/tokenizer.ts'
@@ -79,8 +79,11 @@ class AudioSep implements Model {
   }
 
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
-    const samples = this.#samplesOf(request)
+    const { chunk } = request
+    const { sampleRate, chunkSecondsMax } = this.description
     const { config, network } = this.#parts
+    assertChunk(chunk, sampleRate, chunkSecondsMax * sampleRate!)
+    const samples = Math.max(chunk.channels[0]!.length, config.window)
     return heads.map(({ prompt }, i) => {
       const lane = new PassLane<Network>({
         request,
@@ -96,18 +99,21 @@ class AudioSep implements Model {
   }
 
   step(lanes: readonly Lane[]): void {
-    stepTogether(lanes.map(ownLane), (network, input, batch) => {
-      const { config } = this.#parts
-      const [rows, , samples] = input.shape as [number, number, number]
-      const spectrum = spectrumOf(input.reshape([rows, samples]), config)
-      const condition = tf.concat(batch.map((lane) => this.#condition(this.#prompts.get(lane)!)))
-      const answer = network.forward(spectrum.magnitude, condition)
-      return wavesOf(spectrum, answer, samples, config).reshape([rows, 1, 1, samples])
-    })
+    stepTogether(
+      lanes.map((lane) => ownPass<Network>(lane)),
+      (network, input, batch) => {
+        const { config } = this.#parts
+        const [rows, , samples] = input.shape as [number, number, number]
+        const spectrum = spectrumOf(input.reshape([rows, samples]), config)
+        const condition = tf.concat(batch.map((lane) => this.#condition(this.#prompts.get(lane)!)))
+        const answer = network.forward(spectrum.magnitude, condition)
+        return wavesOf(spectrum, answer, samples, config).reshape([rows, 1, 1, samples])
+      },
+    )
   }
 
   close(lane: Lane): HeadResult[] {
-    return resultsOf(ownLane(lane), () => ({}))
+    return resultsOf(ownPass<Network>(lane), () => ({}))
   }
 
   /** Has nothing to free, because it holds nothing on the device between steps. */
@@ -123,25 +129,4 @@ class AudioSep implements Model {
       )
     })
   }
-
-  /** Returns the samples for the network: those of the chunk, but at least a window. */
-  #samplesOf({ chunk: { channels, sampleRate } }: ChunkRequest): number {
-    const { sampleRate: expected, chunkSecondsMax } = this.description
-    const samples = channels[0]?.length ?? 0
-    if (sampleRate !== expected) {
-      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
-    }
-    if (channels.length < 1 || channels.length > CHANNELS_MAX) {
-      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
-    }
-    if (samples < 1 || samples > chunkSecondsMax * sampleRate) {
-      throw new Error(`A chunk has at least one sample and at most ${chunkSecondsMax} s`)
-    }
-    return Math.max(samples, this.#parts.config.window)
-  }
-}
-
-function ownLane(lane: Lane): AudioSepLane {
-  if (lane instanceof PassLane) return lane as AudioSepLane
-  throw new Error('The lane was not opened by this model')
 }

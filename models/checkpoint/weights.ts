@@ -104,20 +104,6 @@ export class Weights {
     return new Weights(this.#file, this.#path, precision)
   }
 
-  /**
-   * Returns the same weights under other names; call it before any weight is read.
-   * @param rename maps a stored name to the name that the network asks for
-   * @throws Error if two weights would get the same name
-   */
-  renamed(rename: (name: string) => string): Weights {
-    const { name, tensors: stored, unread } = this.#file
-    const tensors = new Map([...stored].map(([path, tensor]) => [rename(path), tensor]))
-    if (tensors.size < stored.size) throw new Error(`${name}: two weights have one name`)
-    unread.clear()
-    for (const path of tensors.keys()) unread.add(path)
-    return new Weights({ ...this.#file, tensors }, this.#path, this.precision)
-  }
-
   has(name: string): boolean {
     return this.#file.tensors.has(this.#path + name)
   }

@@ -3,18 +3,13 @@
  * memory.
  */
 import { open } from 'node:fs/promises'
-import { roundToBfloat16 } from '../tensorflow/bfloat16.ts'
 import { roundToHalf } from './half.ts'
 import { countOf, type StoredTensor } from './stored-tensor.ts'
 
 /** The precision in which numbers are stored. */
-export type StoredWidth = 'float32' | 'float16' | 'bfloat16'
+type StoredWidth = 'float32' | 'float16'
 
-const WIDTHS = {
-  float32: { dtype: 'F32', bytes: 4 },
-  float16: { dtype: 'F16', bytes: 2 },
-  bfloat16: { dtype: 'BF16', bytes: 2 },
-} as const
+const WIDTHS = { float32: { dtype: 'F32', bytes: 4 }, float16: { dtype: 'F16', bytes: 2 } } as const
 
 /** Headers are padded with spaces to a multiple of this many bytes. */
 const ALIGNMENT = 8
@@ -57,8 +52,7 @@ function rounded(values: Float32Array | Int32Array, width: StoredWidth): Uint8Ar
   const numbers = values instanceof Float32Array ? values : Float32Array.from(values)
   if (width === 'float32') return bytesOf(numbers)
   const words = new Uint16Array(numbers.length)
-  if (width === 'float16') roundToHalf(numbers, words)
-  else roundToBfloat16(numbers, words, 0)
+  roundToHalf(numbers, words)
   return bytesOf(words)
 }
 

@@ -1,6 +1,6 @@
 /** A model that splits songs into stems, with one network for all of them or one for each. */
 import {
-  CHANNELS_MAX,
+  assertChunk,
   type ChunkRequest,
   type Head,
   type HeadResult,
@@ -8,7 +8,7 @@ import {
   type Model,
   type ModelDescription,
 } from '../model.ts'
-import { PassLane, resultsOf, stepTogether, type Pass } from './pass-lane.ts'
+import { ownPass, PassLane, resultsOf, stepTogether, type Pass } from './pass-lane.ts'
 import type { Tensor } from '../tensorflow/tensor.ts'
 
 /** A network, and which of its outputs are used. */
@@ -52,8 +52,8 @@ export class StemsModel implements Model {
 
   /** Opens one lane for all heads. @throws Error for a stem that the model does not have */
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
-    this.#check(request)
-    const { stems } = this.description
+    const { stems, sampleRate } = this.description
+    assertChunk(request.chunk, sampleRate, this.#sizes.samples)
     const unknown = heads.flatMap((head) => head.stems ?? []).find((stem) => !stems.includes(stem))
     if (unknown !== undefined) throw new Error(`The model has no stem "${unknown}"`)
     const lane = new PassLane({
@@ -77,34 +77,18 @@ export class StemsModel implements Model {
   }
 
   step(lanes: readonly Lane[]): void {
-    stepTogether(lanes.map(own), (network, input) => network.separate(input))
+    stepTogether(
+      lanes.map((lane) => ownPass<StemsNetwork>(lane)),
+      (network, input) => network.separate(input),
+    )
   }
 
   close(lane: Lane): HeadResult[] {
-    const mine = own(lane)
+    const mine = ownPass<StemsNetwork>(lane)
     const heads = this.#heads.get(mine)!
     return resultsOf(mine, (i) => ({ understoodAs: heads[i]!.stems?.join(' and ') ?? null }))
   }
 
   /** The model keeps nothing on the device between steps. */
   discard(): void {}
-
-  #check({ chunk: { channels, sampleRate } }: ChunkRequest): void {
-    const { sampleRate: expected } = this.description
-    const samples = channels[0]?.length ?? 0
-    if (sampleRate !== expected) {
-      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
-    }
-    if (channels.length < 1 || channels.length > CHANNELS_MAX) {
-      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
-    }
-    if (samples < 1 || samples > this.#sizes.samples) {
-      throw new Error(`A chunk has 1 to ${this.#sizes.samples} samples, not ${samples}`)
-    }
-  }
-}
-
-function own(lane: Lane): StemsLane {
-  if (lane instanceof PassLane) return lane as StemsLane
-  throw new Error('The lane was not opened by this model')
 }

@@ -15,9 +15,7 @@ const VALUES_KEPT = 64
 
 /** The library counts its own ids from 0. */
 const FIRST_ID = 2 ** 30
-/**
- * The latest id. All share one counter, because one binding may wrap another, as in `bench/feed`.
- */
+/** The latest id. All bindings share one counter, so an id means one tensor. */
 let made = FIRST_ID
 
 /** Bytes on a device, freed with the last tensor that uses them. */

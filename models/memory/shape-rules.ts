@@ -23,7 +23,6 @@ export const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 3: 4, 8: 8, 10: 
 
 interface Call {
   inputs: readonly ShapedTensor[]
-  /** Returns the value of an attribute. */
   attribute(name: string): Attribute['value'] | undefined
   outputs: number
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Precision } from '../tensorflow/precision.ts'
 import {
-  CHANNELS_MAX,
+  assertChunk,
   type Chunk,
   type ChunkRequest,
   type Head,
@@ -324,20 +324,10 @@ class SamAudio implements Model {
   }
 
   /** Checks the channels of a chunk; replaces samples that are not finite by silence. */
-  #checkChunk({ channels, sampleRate }: Chunk): Float32Array[] {
-    const [first] = channels
-    if (!first || channels.length > CHANNELS_MAX) {
-      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
-    }
-    if (first.length === 0) throw new Error('A chunk has at least one sample')
-    const { sampleRate: expected, chunkSecondsMax } = this.description
-    if (sampleRate !== expected) {
-      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
-    }
-    if (first.length > chunkSecondsMax * sampleRate) {
-      throw new Error(`A chunk has at most ${chunkSecondsMax} s`)
-    }
-    return channels.map((wave) =>
+  #checkChunk(chunk: Chunk): Float32Array[] {
+    const { sampleRate, chunkSecondsMax } = this.description
+    assertChunk(chunk, sampleRate, chunkSecondsMax * sampleRate!)
+    return chunk.channels.map((wave) =>
       wave.map((sample) => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)),
     )
   }

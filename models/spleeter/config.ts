@@ -1,6 +1,6 @@
 /** The sizes of a Spleeter network, from the configuration that its authors publish with it. */
 
-export const ACTIVATIONS = ['LeakyReLU', 'ReLU', 'ELU'] as const
+const ACTIVATIONS = ['LeakyReLU', 'ReLU', 'ELU'] as const
 export type Activation = (typeof ACTIVATIONS)[number]
 
 /** Spleeter of deezer/spleeter, limited to where its published networks differ. */

@@ -18,7 +18,7 @@ export const CENTRE = -10
 export const SCALE = 5
 
 /** Frames per step, which is the half second that the tagger answers for. */
-export const STEP_FRAMES = 32
+const STEP_FRAMES = 32
 
 /** The features above, with the names they have in the configuration. */
 export const MEL_FEATURES = {

@@ -9,7 +9,7 @@ const SHARED = [
   'process-usage.ts',
   'pytorch.ts',
   'measuring-process.ts',
-  'operations.ts',
+  'random-separators.ts',
 ]
 
 const [name, ...rest] = process.argv.slice(2)

@@ -44,11 +44,20 @@ const PYTHON_SCHEMAS = [
   'SoundsFailedEvent',
 ]
 
-const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
+/** Leaves out examples, which the reference has, and forms, of which nobody makes an object. */
+const readDescription = () =>
+  JSON.parse(readFileSync(DESCRIPTION, 'utf8'), (key, value) =>
+    key === 'examples' || key.endsWith('Form') ? undefined : value,
+  )
 
-/** Comment lines that repeat the type: `@constant`, `@enum`, or a type's own name. */
-const SAYS_WHAT_THE_TYPE_SAYS =
-  /^ *(?:\/\*\* )?\*? ?(?:@(?:enum \{\w+\}|constant)|[A-Z]\w+)(?: \*\/)?\n/gm
+/**
+ * Comment lines that repeat the type or the name: `@constant`, `@enum`, a type's own name, and the
+ * format of what ends with `url` or `_at`.
+ */
+const SAYS_WHAT_THE_CODE_SAYS =
+  /^ *(\/\*\* )?\*? ?(@(enum \{\w+\}|constant)|Format: (uri|date-time)|[A-Z]\w+)( \*\/)?\n/gm
+/** A comment of which that has left one line. */
+const ONE_LINE = /\/\*\*\n *\* (.*)\n *\*\/\n/g
 
 /** Returns the up-to-date content of `CLIENT_TYPES`. */
 export async function makeClientTypes(): Promise<string> {
@@ -59,7 +68,8 @@ export async function makeClientTypes(): Promise<string> {
   const tree = await openapiTS(schemas, { defaultNonNullable: false })
   const head =
     '// Made by `npm run winnow -- client-types` from the API description; do not edit.\n\n'
-  return head + astToString(tree).replace(SAYS_WHAT_THE_TYPE_SAYS, '')
+  const types = astToString(tree).replace(SAYS_WHAT_THE_CODE_SAYS, '')
+  return head + types.replace(ONE_LINE, '/** $1 */\n')
 }
 
 /** Returns the up-to-date content of `PYTHON_TYPES`. */

@@ -21,7 +21,7 @@ const IDENTIFIER = /^(?!from$)[A-Za-z_]\w*$/ // `from` is a keyword
 const HEAD = `# Made by \`npm run winnow -- client-types\` from the API description; do not edit.
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 `
 
 /** Makes a module with a TypedDict for each of the schemas `names` and all that they refer to. */
@@ -44,26 +44,21 @@ function classOf(module: Module, name: string, schema: Schema | undefined): stri
   return name
 }
 
-/** Optional fields get their own class, because Python 3.10 has no \`NotRequired\`. */
 function classText(module: Module, name: string, { properties = {}, ...schema }: Schema): string {
-  const fields = Object.entries(properties).map(([field, of]) => ({
-    name: field,
-    type: typeOf(module, of, name + pascalCase(field)),
-    comment: of.description,
-    required: schema.required?.includes(field) ?? false,
-  }))
+  const isTotal = schema.required !== undefined && schema.required.length > 0
+  const fields = Object.entries(properties).map(([field, of]) => {
+    const type = typeOf(module, of, name + pascalCase(field))
+    const isPresent = !isTotal || schema.required?.includes(field)
+    return { name: field, type: isPresent ? type : `NotRequired[${type}]`, comment: of.description }
+  })
   if (!fields.every((field) => IDENTIFIER.test(field.name))) {
     const pairs = fields.map((field) => `"${field.name}": ${field.type}`)
-    const total = fields.every((field) => field.required) ? [] : ['total=False,']
+    const total = isTotal ? [] : ['total=False,']
     const lines = [`"${name}",`, `{${pairs.join(', ')}},`, ...total]
     return `${block(`${name} = TypedDict(`, lines)})\n`
   }
-  const required = linesOf(fields.filter((field) => field.required))
-  const optional = linesOf(fields.filter((field) => !field.required))
-  if (optional.length === 0) return block(`class ${name}(TypedDict):`, required)
-  if (required.length === 0) return block(`class ${name}(TypedDict, total=False):`, optional)
-  const base = block(`class _${name}(TypedDict):`, required)
-  return `${base}\n\n${block(`class ${name}(_${name}, total=False):`, optional)}`
+  const head = isTotal ? `class ${name}(TypedDict):` : `class ${name}(TypedDict, total=False):`
+  return block(head, linesOf(fields))
 }
 
 function typeOf(module: Module, schema: Schema, name: string): string {

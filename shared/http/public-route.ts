@@ -70,7 +70,7 @@ type AddressTest = (address: string) => boolean
 const ADDRESSES_MAX = 16
 
 /** Creates the error for a problem with the URL itself. */
-export const addressError = (field: AddressField, message: string, cause?: unknown) =>
+const addressError = (field: AddressField, message: string, cause?: unknown) =>
   new ServiceError(field.code, { message, param: field.param, cause })
 
 const notHttps = (field: AddressField, url: URL, subject: string) =>

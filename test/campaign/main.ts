@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { runCampaign } from './run.ts'
-import { csvOf, svgOf, type TimedSample } from './samples.ts'
+import { csvOf, type TimedSample } from './samples.ts'
 import { newSeed } from '../simulation/report.ts'
 import { createScope } from '../support/processes/scope.ts'
 
@@ -15,7 +15,7 @@ const USAGE = `usage: npm run winnow -- campaign [--faults N | --minutes N] [--s
 
 --faults   comes about every second; default 100
 --minutes  instead: a fault a minute for so long
---samples  what the processes take, every ten seconds, to FILE.csv, with a plot in FILE.svg
+--samples  what the processes take, every ten seconds, to FILE.csv
 Several gateways need PostgreSQL. The same seed plans the same faults.`
 
 const { values } = readOwnArgv(
@@ -67,5 +67,4 @@ process.exit(summary.violations.length > 0 ? 1 : 0)
 function noteSample(sample: TimedSample): void {
   samples.push(sample)
   writeFileSync(`${values.samples}.csv`, csvOf(samples))
-  writeFileSync(`${values.samples}.svg`, svgOf(samples))
 }

@@ -1,4 +1,4 @@
-/** Samples the resources of a campaign's processes: as CSV, and as a plot. */
+/** Samples the resources of a campaign's processes, as CSV. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,47 +74,9 @@ export interface TimedSample {
 }
 
 export function csvOf(samples: readonly TimedSample[]): string {
-  const columns = columnsOf(samples)
+  const columns = [...new Set(samples.flatMap(({ sample }) => Object.keys(sample)))].sort()
   const lines = samples.map(({ minutes, sample }) =>
     [minutes.toFixed(2), ...columns.map((column) => sample[column] ?? '')].join(','),
   )
   return [['minutes', ...columns].join(','), ...lines, ''].join('\n')
-}
-
-const columnsOf = (samples: readonly TimedSample[]): string[] =>
-  [...new Set(samples.flatMap(({ sample }) => Object.keys(sample)))].sort()
-
-const PLOT = { width: 640, height: 90, left: 150, gap: 26 }
-
-/** One small plot for each column, from 0 to the most that it was. */
-export function svgOf(samples: readonly TimedSample[]): string {
-  const { width, height, left, gap } = PLOT
-  const minutesMax = Math.max(...samples.map(({ minutes }) => minutes), 1e-9)
-  const plots = columnsOf(samples).map((column, i) => {
-    const points = samples.flatMap(({ minutes, sample }) =>
-      sample[column] === undefined ? [] : [[minutes, sample[column]] as const],
-    )
-    const most = Math.max(...points.map(([, value]) => value), 1)
-    const line = points.map(
-      ([minutes, value]) =>
-        `${(left + (width * minutes) / minutesMax).toFixed(1)},${(height - (height * value) / most).toFixed(1)}`,
-    )
-    return [
-      `<g transform="translate(0 ${i * (height + gap) + gap})">`,
-      `<text x="${left - 8}" y="${height / 2}" text-anchor="end">${column}</text>`,
-      `<text x="${left + width + 8}" y="10">${most}</text>`,
-      `<path d="M${left} 0V${height}H${left + width}" stroke="#999" fill="none"/>`,
-      `<polyline points="${line.join(' ')}" stroke="#06c" fill="none"/>`,
-      '</g>',
-    ].join('\n')
-  })
-  const all = plots.length * (height + gap) + 2 * gap
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 70} ${all}"`,
-    ' font-family="sans-serif" font-size="12">',
-    ...plots,
-    `<text x="${left + width / 2}" y="${all - 8}" text-anchor="middle">${minutesMax.toFixed(0)} minutes</text>`,
-    '</svg>',
-    '',
-  ].join('\n')
 }

@@ -204,8 +204,8 @@ for (const [name, model] of models) {
       })
     assert.throws(() => open([]), /1 to 8 channels, not 0/)
     assert.throws(() => open([wave(1)], sampleRate + 1), /samples in a second/)
-    assert.throws(() => open([new Float32Array(0)]), /at least one sample|1 to \d+ samples/)
-    assert.throws(() => open([new Float32Array(11 * sampleRate)]), /at most 10 s|1 to \d+ samples/)
+    assert.throws(() => open([new Float32Array(0)]), /1 to \d+ samples/)
+    assert.throws(() => open([new Float32Array(11 * sampleRate)]), /1 to \d+ samples/)
     if (model.description.answers === 'text') return
     const chunk = { channels: [wave(1)], sampleRate }
     const head = { prompt: '', stems: ['flute'], seed: 0 }

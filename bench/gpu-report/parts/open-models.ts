@@ -5,8 +5,7 @@
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { startPyTorch } from '../../pytorch.ts'
-import { FIXTURES } from '../../random-models.ts'
-import { RANDOM_SEPARATORS, type Separator } from '../../random-separators.ts'
+import { FIXTURES, RANDOM_SEPARATORS, type Separator } from '../../random-separators.ts'
 import { leastOf, speedOf } from '../measure.ts'
 import type { Run } from '../options.ts'
 

@@ -35,31 +35,38 @@ def test_both_clients_have_the_same_calls_with_the_same_parameters() -> None:
     assert len(public(Client)) >= 16
 
 
+CREATED = {
+    "file_id": "file_1",
+    "upload_url": "http://bucket.test/place?signature=s",
+    "upload_method": "PUT",
+    "headers": {"content-type": "audio/wav"},
+}
+RESULT = {"request_id": "req_1", "status": "COMPLETED", "data": {"sounds": []}}
+
+
+def answer_upload(request: httpx.Request) -> httpx.Response:
+    """Serves a file that is uploaded, its request and the result."""
+    if request.url.path == "/v1/files":
+        return httpx.Response(201, json=CREATED)
+    if request.url.path.endswith("/stream"):
+        return stream(STATUS % "COMPLETED")()
+    return httpx.Response(200, json=RESULT)
+
+
 def test_a_larger_file_is_sent_by_itself(mocked: Mocked, tmp_path: Path) -> None:
     seen: list[str] = []
-    created = {
-        "file_id": "file_1",
-        "upload_url": "http://127.0.0.1/up",
-        "upload_method": "PUT",
-        "headers": {},
-    }
-    result = {"request_id": "req_1", "status": "COMPLETED"}
 
     def handler(request: httpx.Request) -> httpx.Response:
         seen.append(f"{request.method} {request.url.path}")
-        if request.url.path == "/v1/files":
-            return httpx.Response(201, json=created)
-        if request.url.path.endswith("/stream"):
-            return stream(STATUS % "COMPLETED")()
-        return httpx.Response(200, json=result)
+        return answer_upload(request)
 
     large = tmp_path / "large.wav"
     with large.open("wb") as file:
         file.truncate(32 * 2**20 + 1)
-    assert mocked(handler).separate(large, "a bell") == result
+    assert mocked(handler).separate(large, "a bell") == RESULT
     assert seen == [
         "POST /v1/files",
-        "PUT /up",
+        "PUT /place",
         "POST /v1/queue/audio/separate",
         "GET /v1/queue/requests/req_1/status/stream",
         "GET /v1/queue/requests/req_1/result",
@@ -70,35 +77,24 @@ def test_the_sounds_of_a_file_are_one_call_or_of_a_larger_one_several(
     mocked: Mocked, tmp_path: Path
 ) -> None:
     seen: list[str] = []
-    created = {
-        "file_id": "file_1",
-        "upload_url": "http://127.0.0.1/up",
-        "upload_method": "PUT",
-        "headers": {},
-    }
-    result = {"request_id": "req_1", "status": "COMPLETED", "data": {"sounds": []}}
 
     def handler(request: httpx.Request) -> httpx.Response:
         seen.append(f"{request.method} {request.url.path}")
         if request.url.path == "/v1/audio/sounds":
             assert b'name="prompt"' not in request.content
             assert b'name="metadata"' in request.content
-        if request.url.path == "/v1/files":
-            return httpx.Response(201, json=created)
-        if request.url.path.endswith("/stream"):
-            return stream(STATUS % "COMPLETED")()
-        return httpx.Response(200, json=result)
+        return answer_upload(request)
 
     path = tmp_path / "a.wav"
     path.write_bytes(b"RIFF")
-    assert mocked(handler).sounds(path, {"input": {}, "metadata": {"take": 1}}) == result
+    assert mocked(handler).sounds(path, {"input": {}, "metadata": {"take": 1}}) == RESULT
     with path.open("wb") as file:
         file.truncate(32 * 2**20 + 1)
-    assert mocked(handler).sounds(path) == result
+    assert mocked(handler).sounds(path) == RESULT
     assert seen == [
         "POST /v1/audio/sounds",
         "POST /v1/files",
-        "PUT /up",
+        "PUT /place",
         "POST /v1/queue/audio/sounds",
         "GET /v1/queue/requests/req_1/status/stream",
         "GET /v1/queue/requests/req_1/result",
@@ -279,14 +275,6 @@ def test_waiting_raises_the_failure(mocked: Mocked) -> None:
     with pytest.raises(ApiError) as raised:
         mocked(in_turn(stream(f"event: status\ndata: {failed}"))[0]).wait("req_1")
     assert (raised.value.code, raised.value.request_id, raised.value.status) == ("C", "req_1", None)
-
-
-CREATED = {
-    "file_id": "file_1",
-    "upload_url": "http://bucket.test/place?signature=s",
-    "upload_method": "PUT",
-    "headers": {"content-type": "audio/wav"},
-}
 
 
 def test_no_other_address_gets_the_key(mocked: Mocked, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 /**
- * Estimates how well a target is separated, from the masks that made it (`mini-quality` in
- * training; on held-out mixtures of two sounds it correlates with SI-SDR at 0.86).
+ * Estimates how well a target is separated, from the masks that made it (on held-out
+ * mixtures of two sounds it correlates with SI-SDR at 0.86).
  */
 
 import type { ChunkFinding } from '../../../models/model.ts'

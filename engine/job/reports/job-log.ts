@@ -56,7 +56,6 @@ export interface PassWork {
   sampleRate: number
 }
 
-/** The work for one prompt. */
 export interface PromptWork {
   prompt: string
   model: ModelDescription

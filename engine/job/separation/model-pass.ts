@@ -65,7 +65,6 @@ export interface PromptSound extends ModelQuestion {
   isUnwanted: boolean
 }
 
-/** The sounds of a prompt. */
 export type PassPrompt = readonly PromptSound[]
 
 export class ModelPass {

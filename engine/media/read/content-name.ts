@@ -10,7 +10,7 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
   [/^PK[\x03\x05]/, 'a ZIP archive or office document'],
   [/^\x1f\x8b|^7z\xbc\xaf|^Rar!/, 'an archive'],
   [/^#EXTM3U|^ffconcat|^v=0\r?\n|^\[playlist\]/i, 'a playlist: send the media itself'],
-  [/^RIFX/, 'a big-endian WAV (RIFX) of another coding than PCM, which cannot be read'],
+  [/^RIFX/, 'a big-endian WAV (RIFX), which cannot be read: send it as a WAV'],
   [MEDIA_MARK, 'damaged or cut off'],
   [/^\s*(<!doctype html|<html)/i, 'a web page: send the media itself'],
   [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],

@@ -21,7 +21,6 @@ const PACKETS_PER_TURN = 256
  * the thread pool would cost the main thread as much for each of three calls.
  */
 export class FrameReader {
-  /** The packets of the stream. */
   readonly packets: StreamPackets
   readonly #codec = new CodecContext()
   readonly #frame = new Frame()

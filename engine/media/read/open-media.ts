@@ -25,7 +25,6 @@ import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from '../ffmpeg.ts'
 import type { ByteRange } from './joined-files.ts'
-import { isRifx, swapBytes } from './rifx.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
 /**
@@ -216,11 +215,12 @@ async function analyse(context: FormatContext, { path, range, head }: OpenContex
     ...(isWav(head) && { probePacketsMax: WAV_PROBE_PACKETS_MAX }),
   })
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
+  // FFmpeg reads its header, but takes its samples for little-endian.
+  if (head.toString('latin1', 0, 4) === 'RIFX') throw notMedia('big-endian')
   assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   assertFewStreams(context)
-  if (isRifx(head) && !context.streams.every(swapBytes)) throw notMedia('an unknown coding')
   const analysed = await context.findStreamInfo()
   assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)

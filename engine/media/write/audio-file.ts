@@ -35,7 +35,6 @@ export interface AudioFileFormat {
   quality?: number
   /** Constant bit rate, in bits per second. */
   bitRate?: number
-  /** Options of the encoder. */
   encoderOptions?: Record<string, string>
   /** Title, artist and so on, as far as the container supports them. */
   tags: FileTags

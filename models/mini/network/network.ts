@@ -10,7 +10,6 @@ import { PATCH, type MiniConfig } from '../config.ts'
 import { loadHybridBlock, type Streams } from './hybrid-block.ts'
 import { loadMaskHead } from './mask-head.ts'
 import { loadTextCode } from './text-code.ts'
-import { fullName } from '../weight-names.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
@@ -35,12 +34,14 @@ export interface MaskOutput {
 /**
  * Loads all parts. Callers use `encodeMixture` and `decodeMask`; tests also use the parts.
  * Everywhere, `valid` is [batch, tokens] with 1 or 0, or null if every token is valid.
- * @param stored weights under full names, or under the abbreviated ones of checkpoints before 0.2.0
  * @param precision of the blocks' matrix products; everything else is float32
  * @throws Error naming weights that are missing, have the wrong shape or are not used
  */
-export function loadNetwork(stored: Weights, config: MiniConfig, precision: Precision = 'float32') {
-  const weights = stored.renamed(fullName)
+export function loadNetwork(
+  weights: Weights,
+  config: MiniConfig,
+  precision: Precision = 'float32',
+) {
   const split = loadBandSplit(weights.at('band_split'), config)
   const start = weights.get('initial_frame', [config.frameDim])
   const { nameLogits, textCode } = loadTextCode(weights, config)

@@ -6,7 +6,7 @@ import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBertLayers } from '../../text/bert.ts'
 
-export const EMBEDDING_DIM = 384
+const EMBEDDING_DIM = 384
 
 const SIZES = {
   dim: EMBEDDING_DIM,

@@ -23,10 +23,7 @@ from winnow_training.data.mixtures import OTHER, WORDS, batch, training_bank  # 
 from winnow_training.data.synthesis import procedural  # noqa: E402
 from winnow_training.model.checkpoints import (  # noqa: E402
     NAMES,
-    WHOLE_NAMES,
     load_average,
-    load_checkpoint,
-    whole_name,
 )
 from winnow_training.model.export import golden, save, write_weights  # noqa: E402
 from winnow_training.model.network import BANDS, PATCH, TEXT, TimeConv  # noqa: E402
@@ -65,12 +62,6 @@ def write_prompts(cache: Path, rng):
     weight = 0.1 * rng.standard_normal((len(NAMES), TEXT)).astype(np.float32)
     meant = {"meant/weight": weight, "meant/bias": np.zeros(len(NAMES), np.float32)}
     np.savez(cache / "text.npz", **arrays, **meant)
-
-
-def short_name(path: str) -> str:
-    """A whole name as checkpoints before 0.2.0 have it, of one of the names that tests use."""
-    steps = {whole: short for short, whole in WHOLE_NAMES.items()}
-    return ".".join(steps.get(step, step) for step in path.split("."))
 
 
 class Smoke(unittest.TestCase):
@@ -141,7 +132,7 @@ class Smoke(unittest.TestCase):
                 run.send_signal(signal.SIGTERM)
                 self.assertIn("stopped at step", next(lines))
                 self.assertEqual(run.wait(), 0)
-            stored = load_checkpoint(cache / "stopped-release.pt")
+            stored = torch.load(cache / "stopped-release.pt")
             self.assertGreater(stored["step"], begun)
             self.assertLess(stored["done"], 1)
             begun = stored["step"]
@@ -163,11 +154,9 @@ class Smoke(unittest.TestCase):
         for ours, theirs in zip(self.output(self.model), self.output(served), strict=True):
             self.assertTrue(torch.equal(ours, theirs))
 
-    def test_the_export_has_whole_names_in_half_precision_and_one_name_for_each_class(self):
+    def test_the_export_is_in_half_precision_and_has_one_name_for_each_class(self):
         tensors = load_file(self.served / "model.safetensors")
         self.assertEqual({tensor.dtype for tensor in tensors.values()}, {torch.float16})
-        for name in tensors:
-            self.assertEqual(whole_name(name), name)
         config = json.loads((self.served / "config.json").read_text())
         self.assertEqual(len(config["names"]), len(NAMES))
 
@@ -178,20 +167,6 @@ class Smoke(unittest.TestCase):
         self.assertIn("shared.0.x", read)
         self.assertIn("cond.0.z", read)
         self.assertEqual(read["target"].shape, read["waveform"].shape)
-
-    def test_a_checkpoint_with_short_names_loads_to_the_same_network(self):
-        stored = load_checkpoint(self.run_.path)
-        for key in ("model", "average"):
-            named = {short_name(name): tensor for name, tensor in stored[key].items()}
-            self.assertIn("sh.0.dn.bias", named)
-            self.assertIn("te.2.weight", named)
-            stored[key] = named
-        path = self.cache / "short.pt"
-        torch.save(stored, path)
-        ours, _ = load_average(self.run_.path)
-        theirs, _ = load_average(path)
-        for one, other in zip(self.output(ours), self.output(theirs), strict=True):
-            self.assertTrue(torch.equal(one, other))
 
     def test_the_weights_that_are_served_load(self):
         model, _ = load_average(SERVED)

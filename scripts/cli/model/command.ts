@@ -4,7 +4,6 @@ import { resolve, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { foldersByName, SONGS_MODEL } from '../../../models/model-choice.ts'
 import { readRecord, type ModelRecord } from '../../../models/installed/record.ts'
-import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { changeModel, readGateway } from '../admin-access.ts'
 import { commandText } from '../command-name.ts'
@@ -35,7 +34,6 @@ const HELP = `Usage: ${commandText('model', '<command>')}
 
   --licences     list: what is known of each one's licence, checksum, quality and speed
   --accept       fetch: accepts the licence without a question
-  --half         fetch, import: keep numbers in half precision, in half the space
   --name NAME    import: what to call the model
   --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
   --precision    inspect: of the engine, float32 (default) or bfloat16
@@ -70,8 +68,8 @@ export const model = command({
     }),
     fetch: action({
       operands: ['NAME'],
-      options: { accept: FLAG, half: FLAG },
-      async run({ accept, half }, [name = ''], io: ModelIo) {
+      options: { accept: FLAG },
+      async run({ accept }, [name = ''], io: ModelIo) {
         const entry = catalogueOf(io).find((each) => each.name === name)
         if (!entry) {
           const known = catalogueOf(io).map((each) => each.name)
@@ -85,19 +83,15 @@ export const model = command({
           io.stderr.write('Nothing was downloaded. To accept without a question: --accept\n')
           return 1
         }
-        const record = await fetchModel(modelsFolder(io), entry, {
-          ...widthOf(half),
-          ...progressOf(io),
-        })
+        const record = await fetchModel(modelsFolder(io), entry, progressOf(io))
         return installedLine(record, io)
       },
     }),
     import: action({
       operands: ['FILE…'],
-      options: { half: FLAG, name: TEXT, stems: TEXT },
-      async run({ half, name, stems }, files, io: ModelIo) {
+      options: { name: TEXT, stems: TEXT },
+      async run({ name, stems }, files, io: ModelIo) {
         const record = await importModel(modelsFolder(io), files, {
-          ...widthOf(half),
           ...(name !== undefined && { name }),
           ...(stems !== undefined && { stems: stems.split(',') }),
         })
@@ -157,8 +151,6 @@ function modelsFolder({ env }: ModelIo): string {
 function songsFolder({ env }: ModelIo): string {
   return resolve(env.SONGS_MODEL_DIR || join(ROOT, '.runtime', SONGS_MODEL))
 }
-
-const widthOf = (half: boolean): { width?: StoredWidth } => (half ? { width: 'float16' } : {})
 
 const licenceStatement = ({ name, megabytes, licence }: CatalogueEntry): string =>
   [

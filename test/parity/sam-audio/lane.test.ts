@@ -285,9 +285,9 @@ test('what is no sound of the right rate is refused or read as silence', () => {
     openLane(model, { ...request(wave), chunk: { channels, sampleRate: rate } })
   assert.throws(() => open([]), /1 to 8 channels/)
   assert.throws(() => open(Array.from({ length: 9 }, () => wave)), /1 to 8 channels/)
-  assert.throws(() => open([new Float32Array(0)]), /at least one sample/)
+  assert.throws(() => open([new Float32Array(0)]), /1 to \d+ samples/)
   assert.throws(() => open([wave], 44_100), /samples in a second/)
-  assert.throws(() => open([new Float32Array(sampleRate * 61)]), /at most/)
+  assert.throws(() => open([new Float32Array(sampleRate * 61)]), /1 to \d+ samples/)
   const broken = Float32Array.from(wave)
   const silent = Float32Array.from(wave)
   broken[5] = Number.NaN

@@ -2,35 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
-import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
+import { hopOf } from '../../../models/sam-audio/config.ts'
 import { rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
 import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
-import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/basics/assert-close.ts'
 import {
   codecShapes,
-  conditionShapes,
   PUBLISHED_CODEC as CODEC,
   randomWeights,
   transformerShapes,
-  under,
 } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
-import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
-
-test('the shapes made here are those of the fixture', async () => {
-  const config = await readConfig(CONFIG)
-  const weights = Weights.open(CHECKPOINT)
-  const features = 2 * config.codec.codebookDim
-  const shapes = {
-    ...under('transformer', transformerShapes(config.transformer, features)),
-    ...under('audio_codec', codecShapes(config.codec)),
-    ...conditionShapes(config),
-  }
-  for (const [name, shape] of Object.entries(shapes))
-    assert.deepEqual(weights.shapeOf(name), shape, name)
-})
 
 test('the codec of the published checkpoints: slices are the whole, and a frame is 1,920 samples', () => {
   const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CODEC)), CODEC)

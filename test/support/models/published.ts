@@ -32,7 +32,7 @@ export const PUBLISHED_SIZES = Object.keys(published.sizes) as PublishedSize[]
 export const PUBLISHED_WATERMARK = published.watermark
 
 /** Returns the published `config.json` of a size. */
-export function publishedConfig(size: PublishedSize): object {
+function publishedConfig(size: PublishedSize): object {
   const { config, sizes } = published
   const transformer = { ...config.transformer, ...sizes[size], context_dim: sizes[size].dim }
   return { ...config, transformer }

@@ -25,7 +25,7 @@ export const randomWeights = (shapes: Shapes): Weights =>
   Weights.of('random weights', randomTensors(shapes))
 
 /** Returns the same weights as tensors by name, to be written to a file. */
-export function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
+function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {
     const count = shape.reduce((product, size) => product * size, 1)
     const values = (scratch?: Scratch) => randomValues(name, shape, roomFor(count, scratch))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from ._api import (
     Account,
@@ -149,14 +149,11 @@ class PreviewIndex(TypedDict):
     levels: list[Level]
 
 
-class _Drawn(TypedDict):
+class Peaks(TypedDict):
+    """Peaks of a request's outputs, to draw them without decoding."""
+
     mixture: Waveform
     targets: list[Waveform]
     residual: Waveform
-
-
-class Peaks(_Drawn, total=False):
-    """Peaks of a request's outputs, to draw them without decoding."""
-
     # The layout of the preview, if one was requested.
-    preview: PreviewIndex
+    preview: NotRequired[PreviewIndex]

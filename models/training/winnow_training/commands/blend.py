@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from winnow_training.model.checkpoints import load_checkpoint, read_weights, rename
+from winnow_training.model.checkpoints import read_weights, rename
 
 
 def main():
@@ -20,9 +20,9 @@ def main():
     parser.add_argument("name")
     parser.add_argument("before")
     options = parser.parse_args()
-    stored = load_checkpoint(options.cache / f"{options.name}.pt", "cpu")
+    stored = torch.load(options.cache / f"{options.name}.pt", "cpu")
     began = options.cache / f"{options.before}.pt"
-    before = load_checkpoint(began) if began.exists() else read_weights(Path(options.before))
+    before = torch.load(began) if began.exists() else read_weights(Path(options.before))
     average = stored["average"]
     before = rename(before, {name: average[f"name_logits.{name}"] for name in ("weight", "bias")})
     for name, tensor in average.items():

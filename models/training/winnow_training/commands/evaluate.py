@@ -16,9 +16,6 @@ from winnow_training.data.cases import recorded_cases, test_cases
 from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import is_present, measure
 
-QUALITY_PASSES = (1, 7 / 8, 9 / 8)
-"""As in mini-lane.ts."""
-
 
 def report(results: dict[str, list[dict]]) -> str:
     """Tables in Markdown, for the model card: real recordings, then what the recipe makes."""
@@ -95,28 +92,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path)
     parser.add_argument("name", help="of a checkpoint in the cache, or a folder of served weights")
-    parser.add_argument("--quality", action="store_true", help="three passes, not one")
-    parser.add_argument(
-        "--split",
-        choices=["test", "train"],
-        default="test",
-        help="train: clips that were trained on, to see what more would bring",
-    )
     parser.add_argument("--only", choices=["recorded", "made"], help="one of the two tables")
     options = parser.parse_args()
     path = weights_path(options.cache, options.name)
     model, _ = load_average(path)
-    passes = QUALITY_PASSES if options.quality else (1,)
     kinds = {"recorded": recorded_cases, "made": test_cases}
     results = {
-        name: measure(model, cases, passes)
+        name: measure(model, cases)
         for kind, make in kinds.items()
         if options.only in (kind, None)
-        for name, cases in make(options.cache, options.split).items()
+        for name, cases in make(options.cache).items()
     }
     name = "served" if path.is_dir() else options.name
-    kind = ("-quality" if options.quality else "") + ("-train" if options.split == "train" else "")
-    (options.cache / f"{name}{kind}-results.json").write_text(json.dumps(results))
+    (options.cache / f"{name}-results.json").write_text(json.dumps(results))
     print(report(results))
 
 

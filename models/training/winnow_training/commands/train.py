@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from winnow_training.data.cases import recorded_cases, test_cases
-from winnow_training.model.checkpoints import NAMES, load_checkpoint, read_weights, rename
+from winnow_training.model.checkpoints import NAMES, read_weights, rename
 from winnow_training.model.feed import Feed
 from winnow_training.model.loss import inputs, loss
 from winnow_training.model.measures import summary
@@ -311,11 +311,11 @@ def find_checkpoint(options):
     that is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
     trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
     if options.decay_minutes and release.exists():
-        stored = load_checkpoint(release)
+        stored = torch.load(release)
         if (done := stored.get("done", 1.0)) < 1:
             return release, stored, done
     if trunk.exists():
-        stored = load_checkpoint(trunk)
+        stored = torch.load(trunk)
     else:
         stored = read_weights(options.weights) if options.weights else None
     return release if options.decay_minutes else trunk, stored, 0.0

@@ -152,11 +152,11 @@ def test_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
     return {category: cases for category, cases in made.items() if cases}
 
 
-def recorded_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
+def recorded_cases(cache: Path) -> dict[str, list[Case]]:
     """As `test_cases`, of real recordings; none where the cache has no banks of them."""
     if not (cache / RECORDINGS).is_dir():
         return {}
-    m = Maker(Bank(cache, split, "held_out", is_recorded=True), RECORDED_SAMPLES)
+    m = Maker(Bank(cache, "test", "held_out", is_recorded=True), RECORDED_SAMPLES)
     played = [name for name in m.bank.names if name in MELODIC]
     music = GROUPS["music"] | UNSURE["music"]
     voices = GROUPS["speech"] | UNSURE["speech"]

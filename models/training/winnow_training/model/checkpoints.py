@@ -1,7 +1,6 @@
 """Checkpoints of a training run, and folders of served weights as checkpoints."""
 
 import json
-import re
 from pathlib import Path
 
 import torch
@@ -11,26 +10,6 @@ from winnow_training.data.mixtures import WORDS
 from winnow_training.model.network import Separator
 
 NAMES = [*WORDS]
-SHORT_NAMES = Path(__file__).resolve().parents[3] / "mini" / "weights" / "short-names.json"
-"""Beside the weights that are served, for the service reads them too."""
-WHOLE_NAMES = json.loads(SHORT_NAMES.read_text())
-
-
-def whole_name(path: str) -> str:
-    """The whole name of a weight: `sh.0.dn.bias` to `shared_blocks.0.band_to_exchange.bias`.
-    Checkpoints written before 0.2.0 have short names; a whole name stays as it is."""
-    return re.sub(r"te\.\d|[^.]+", lambda step: WHOLE_NAMES.get(step[0], step[0]), path)
-
-
-def load_checkpoint(path: Path, device=None) -> dict:
-    """Reads what `Run.save` wrote, its weights under whole names."""
-    stored = torch.load(path, map_location=device)
-    named = {
-        key: {whole_name(name): tensor for name, tensor in stored[key].items()}
-        for key in ("model", "average")
-        if key in stored  # to be evaluated a checkpoint needs the average only
-    }
-    return stored | named
 
 
 def weights_path(cache: Path, name: str) -> Path:
@@ -40,7 +19,7 @@ def weights_path(cache: Path, name: str) -> Path:
 
 def load_average(path: Path, device="cpu"):
     """The averaged weights of a checkpoint or a folder of served ones, ready to serve."""
-    stored = read_served(path) if path.is_dir() else load_checkpoint(path, device)
+    stored = read_served(path) if path.is_dir() else torch.load(path, map_location=device)
     model = Separator(**stored["config"]).to(device)
     model.load_state_dict(stored["average"])
     return model.eval(), stored
@@ -50,10 +29,8 @@ def read_served(folder: Path) -> dict:
     """Reads what `write_weights` wrote, as a checkpoint holds it: without the optimizers' state,
     and rounded to float16."""
     config = json.loads((folder / "config.json").read_text())
-    state = {
-        whole_name(name): tensor.float()
-        for name, tensor in load_file(folder / "model.safetensors").items()
-    }
+    tensors = load_file(folder / "model.safetensors")
+    state = {name: tensor.float() for name, tensor in tensors.items()}
     return dict(
         config=config["model"], model=state, average=state, optimizers=[], **config["training"]
     )

@@ -106,7 +106,7 @@ def golden_lane(model, embedding) -> dict[str, torch.Tensor]:
     wave = (made_up_wave(LANE_SAMPLES) + rumble).astype(np.float32)
     filtered = torch.from_numpy(high_pass(wave))[None]
     scale = MIXTURE_RMS / (filtered.pow(2).mean().sqrt() + 1e-6)
-    target, (_, activity) = separate(model, filtered * scale, embedding)
+    target, activity = separate(model, filtered * scale, embedding)
     target /= scale
     match = match_of(activity, target, filtered)
     return {

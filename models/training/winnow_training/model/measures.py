@@ -9,9 +9,7 @@ import torch.nn.functional as F
 
 from winnow_training.data.cases import Case
 from winnow_training.model.network import (
-    BANDS,
     PATCH,
-    WINDOW,
     features,
     istft,
     match_of,
@@ -19,48 +17,30 @@ from winnow_training.model.network import (
     stft,
 )
 
-BINS = WINDOW // 2 + 1
 SILENCED_DB = -60
 """Against the mixture: a present target under it is answered with silence."""
 
 
 @torch.no_grad()
-def separate(model, mixtures, embeddings, passes=(1,)):
+def separate(model, mixtures, embeddings):
     """mixtures [batch, N] of RMS 0.1, embeddings [batch·queries, 384] to targets
-    [batch·queries, N], all that is let through: the mean of passes in which the mixtures' rate is
-    taken for another, relative to the true one. And what decides the match, of the first pass
-    alone: its targets and its activity logits [batch·queries, tokens]. Float32 throughout."""
-    results = [one_pass(model, mixtures, embeddings, rate) for rate in passes]
-    return sum(target for target, _ in results) / len(passes), results[0]
+    [batch·queries, N], all that is let through, and activity logits [batch·queries, tokens].
+    Float32 throughout."""
+    mask, activity, spectra = masks_of(model, mixtures, embeddings)
+    spectra = spectra.repeat_interleave(len(embeddings) // len(mixtures), 0)
+    return istft(spectra * mask, model.window, mixtures.shape[1]), activity
 
 
-def one_pass(model, mixtures, embeddings, rate, gives_mask=False):
-    """As `separate`, of one pass; or masks [batch, frames, bins] in place of the targets."""
-    window = torch.hann_window(round(WINDOW * rate), device=model.window.device)
-    spectra = stft(mixtures, window)
-    frames, bins = spectra.shape[1:]
-    power = (spectra.real**2 + spectra.imag**2) * (WINDOW / len(window)) ** 2
-    share = power[..., :BINS].sum((1, 2), keepdim=True) / power.sum((1, 2), keepdim=True)
-    padding = (0, max(0, BINS - bins), 0, frames % PATCH)
-    x = features(F.pad(power[..., :BINS] / share, padding))
+def masks_of(model, mixtures, embeddings):
+    """As `separate`, to masks [batch·queries, frames, bins] in place of the targets, and with the
+    spectra [batch, frames, bins] of the mixtures."""
+    spectra = stft(mixtures, model.window)
+    frames = spectra.shape[1]
+    power = spectra.real**2 + spectra.imag**2
+    x = features(F.pad(power, (0, 0, 0, frames % PATCH)))
     spans = torch.zeros(len(embeddings), x.shape[1], 2, device=x.device)
-    queries = len(embeddings) // len(mixtures)
-    logits, activity = model(x, embeddings, spans, queries)
-    mask = mask_of(logits[:, :frames], bins)
-    if gives_mask:
-        return mask, activity
-    spectra = spectra.repeat_interleave(queries, 0)
-    return istft(spectra * mask, window, mixtures.shape[1]), activity
-
-
-def mask_of(logits, bins):
-    """As in spectrum.ts: above the network's last bin the mean of its last band, smoothed."""
-    mask = torch.sigmoid(logits)
-    if bins <= BINS:
-        return mask[..., :bins]
-    column = mask[..., BINS - 1 - BANDS[-1] : BINS - 1].mean(-1, keepdim=True).transpose(1, 2)
-    smooth = F.avg_pool1d(column, 5, 1, 2, count_include_pad=False).transpose(1, 2)
-    return torch.cat([mask, smooth.expand(-1, -1, bins - BINS)], -1)
+    logits, activity = model(x, embeddings, spans, len(embeddings) // len(mixtures))
+    return torch.sigmoid(logits[:, :frames]), activity, spectra
 
 
 def si_sdr(estimate, target):
@@ -75,7 +55,7 @@ def sdr(estimate, target):
     return 10 * np.log10(((target**2).sum(-1) + 1e-9) / (error + 1e-9))
 
 
-def measure(model, cases: list[Case], passes=(1,), size: int = 12) -> list[dict]:
+def measure(model, cases: list[Case], size: int = 12) -> list[dict]:
     """A row for each case; the dB of what was let through where the sound is absent."""
     device, rows = model.window.device, []
     for start in range(0, len(cases), size):
@@ -84,8 +64,8 @@ def measure(model, cases: list[Case], passes=(1,), size: int = 12) -> list[dict]
             torch.from_numpy(np.stack(column)).to(device)
             for column in ([case.mixture for case in part], [case.embedding for case in part])
         )
-        estimate, (first, activity) = separate(model, mixture, embedding, passes)
-        match = match_of(activity, first, mixture)
+        estimate, activity = separate(model, mixture, embedding)
+        match = match_of(activity, estimate, mixture)
         found = (y.cpu().numpy() for y in (estimate, presence(match), match))
         for case, target, gain, probability in zip(part, *found):
             row = {"name": case.name, "prompt": case.prompt, "match": float(probability)}

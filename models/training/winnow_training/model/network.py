@@ -26,26 +26,15 @@ TEXT_SCALE = math.sqrt(TEXT)
 
 
 def stft(samples, window):
-    """[batch, N] to complex [batch, frames, bins]; 1025 bins with the network's own window."""
-    length = len(window)
-    spectra = torch.stft(
-        samples, length, length * HOP // WINDOW, length, window, center=True, return_complex=True
-    )
+    """[batch, N] to complex [batch, frames, 1025]."""
+    spectra = torch.stft(samples, WINDOW, HOP, WINDOW, window, center=True, return_complex=True)
     return spectra.transpose(1, 2)
 
 
 def istft(spectra, window, samples):
-    """[batch, frames, bins] to [batch, samples]."""
-    length = len(window)
-    return torch.istft(
-        spectra.transpose(1, 2),
-        length,
-        length * HOP // WINDOW,
-        length,
-        window,
-        center=True,
-        length=samples,
-    )
+    """[batch, frames, 1025] to [batch, samples]."""
+    spectra = spectra.transpose(1, 2)
+    return torch.istft(spectra, WINDOW, HOP, WINDOW, window, center=True, length=samples)
 
 
 def features(power):

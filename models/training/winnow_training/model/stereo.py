@@ -5,7 +5,7 @@ spatial-filter.ts have it.
 import torch
 
 from winnow_training.data.mixtures import MIXTURE_RMS
-from winnow_training.model.measures import one_pass
+from winnow_training.model.measures import masks_of
 from winnow_training.model.network import istft, stft
 
 EMPTY = 1e-3
@@ -22,7 +22,7 @@ def separate_stereo(model, mixture, embedding):
     powers = [view.pow(2).sum() for view in views]
     loudest = max(powers)
     kept = [index for index, power in enumerate(powers) if power > EMPTY * loudest] or [0]
-    found = [masks_of(model, views[index], embedding) for index in kept]
+    found = [of_view(model, views[index], embedding) for index in kept]
     spectrum = stft(mixture, model.window)
     middle, side = (spectrum[0] + spectrum[1]) / 2, (spectrum[0] - spectrum[1]) / 2
     weights = [((middle, side)[index].abs() ** 2) for index in kept]
@@ -33,10 +33,10 @@ def separate_stereo(model, mixture, embedding):
     return target, torch.stack([activity for _, activity in found]).amax(0)
 
 
-def masks_of(model, view, embedding):
+def of_view(model, view, embedding):
     """A view [N] to its mask [frames, bins] and activity logits [tokens]."""
     scale = MIXTURE_RMS / (view.pow(2).mean().sqrt() + 1e-6)
-    mask, activity = one_pass(model, (view * scale)[None], embedding[None], 1, gives_mask=True)
+    mask, activity, _ = masks_of(model, (view * scale)[None], embedding[None])
     return mask[0], activity[0]
 
 

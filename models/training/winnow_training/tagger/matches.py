@@ -91,7 +91,7 @@ def match_logits(model, samples: np.ndarray, embeddings: torch.Tensor) -> np.nda
             rows.append(np.full(len(embeddings), -LOGIT_MOST))
             continue
         mixture = (wave * (MIXTURE_RMS / rms))[None]
-        target, (_, activity) = separate(model, mixture, embeddings)
+        target, activity = separate(model, mixture, embeddings)
         match = match_of(activity.double(), target, mixture.expand_as(target))
         rows.append(torch.logit(match).clamp(-LOGIT_MOST, LOGIT_MOST).numpy())
     return np.stack(rows)
