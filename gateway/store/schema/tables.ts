@@ -126,7 +126,10 @@ export interface RequestRow {
   /** Attempts whose device seconds are counted, as `attempt_ids`. */
   counted_attempt_ids: string
   engine_id: string | null
-  /** The sequence of its job in the broker stream, once it is published. */
+  /**
+   * The sequence of its job in the broker stream, once it is published. Before that it is 0 if the
+   * job counts in a limit of its account already.
+   */
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
