@@ -21,7 +21,7 @@ export interface components {
             /** @description The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
             /**
-             * @description The highest class of its requests, which is also their default. Only in `GET /v1/account`.
+             * @description The highest class of requests with this key, which is also their default. Only in `GET /v1/account`.
              */
             priority?: "interactive" | "batch";
             own_limits?: components["schemas"]["OwnLimits"];
@@ -215,6 +215,8 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
+            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            priority: ("interactive" | "batch") | null;
         };
         ApiKeyList: {
             object: "list";
@@ -399,6 +401,8 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
             /** @default default */
             account_id?: string | null;
         };
@@ -407,6 +411,8 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
         };
         /**
          * @description How long the address is valid.
@@ -728,6 +734,8 @@ export interface components {
         KeyLimitsRequest: {
             /** @description Omit to use the limit of the account. */
             calls_per_minute?: number | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
         };
         LimitsRequest: {
             /** @description Calls per minute of each key. */
@@ -854,6 +862,8 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
+            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            priority: ("interactive" | "batch") | null;
             /** @description The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
             key: string;
         };

@@ -63,6 +63,8 @@ export interface ApiKeyRow {
   last_used_at: string | null
   /** Calls per minute; null if the limit of its account applies. */
   own_calls_per_minute: number | null
+  /** The highest class of requests with it; null if that of its account applies. */
+  own_priority: Priority | null
 }
 
 export interface FileRow {

@@ -771,7 +771,8 @@ class _Account(TypedDict):
 class Account(_Account, total=False):
     # The limit for both together. Only in `GET /v1/account`.
     media_bytes_max: int
-    # The highest class of its requests, which is also their default. Only in `GET /v1/account`.
+    # The highest class of requests with this key, which is also their default. Only in `GET
+    # /v1/account`.
     priority: Literal["interactive", "batch"]
     own_limits: OwnLimits
     limits: StandingLimits
