@@ -30,6 +30,7 @@ ENV DATA_DIR=/var/lib/winnow \
   HOST=0.0.0.0 \
   GRPC_HOST=0.0.0.0 \
   METRICS_HOST=0.0.0.0 \
+  ADMIN_HOST=0.0.0.0 \
   PUBLIC_URL=http://127.0.0.1:8080 \
   MEDIA_URL=http://127.0.0.1:8080 \
   NVIDIA_VISIBLE_DEVICES=all \

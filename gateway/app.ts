@@ -1,4 +1,4 @@
-/** The HTTP application: hooks and routes, without a port. */
+/** The HTTP applications: hooks and routes, without a port. */
 
 import { maxHeaderSize } from 'node:http'
 import Fastify, {
@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { httpsOptions, type Tls } from '../shared/process/tls-files.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
 import { installBodyDeadline, type BodyDeadline } from './api/body-deadline.ts'
@@ -78,7 +79,54 @@ const HUNG_UP = 499
  */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
+/** The application for clients, and for admins unless they have an address of their own. */
 export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
+  const { config } = deps
+  const app = await createBase(deps)
+  openApiRoute(app, deps)
+  clientRoutes(app, deps)
+  await mediaApi(app, deps)
+  const hasPage = config.playground === 'on'
+  await app.register(async (v1) => {
+    await apiRoutes(v1, deps, createAuthenticator(deps))
+    mcpRoute(v1)
+    if (hasPage) codeRoute(v1, deps)
+  })
+  await app.register(async (v1) => {
+    admitCallers(v1, deps, createAuthenticator(deps))
+    await separateRoutes(v1, deps)
+  })
+  if (hasPage) {
+    playgroundRoutes(app, { config, audience: config.hasAdminAddress ? 'clients' : 'all' })
+    sharedRoute(app, deps)
+    await sessionApi(app, deps)
+  }
+  await falApi(app, deps)
+  if (!config.hasAdminAddress) await adminApi(app, deps)
+  await app.ready()
+  return app
+}
+
+/**
+ * The application for admins at an address of their own: the admin API, the page, and the documents
+ * that it leads to.
+ */
+export async function buildAdminApp(
+  deps: GatewayDeps,
+  tls: Tls | undefined,
+): Promise<FastifyInstance> {
+  const { config } = deps
+  const app = await createBase(deps, tls)
+  openApiRoute(app, { config: { publicUrl: config.adminUrl } })
+  if (config.playground === 'on') playgroundRoutes(app, { config, audience: 'admins' })
+  await adminApi(app, deps)
+  await app.ready()
+  return app
+}
+
+/** What all applications have: hooks, health and documents. With `tls` it speaks HTTPS. */
+async function createBase(deps: GatewayDeps, tls?: Tls): Promise<FastifyInstance> {
+  const { http, ...timeouts } = waits(deps.config)
   const app: FastifyInstance = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     // Fastify's lines would show the signatures of media addresses.
@@ -91,7 +139,8 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
     requestIdHeader: false,
     rewriteUrl: falUrl,
     genReqId: ({ headers }) => callIdOf(headers['x-request-id'], 'http'),
-    ...waits(deps.config),
+    ...(tls ? { https: { ...http, ...httpsOptions(tls) } as object } : { http }),
+    ...timeouts,
     frameworkErrors: answerError,
     clientErrorHandler: answerBrokenHttp,
     forceCloseConnections: 'idle',
@@ -108,29 +157,8 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   installCors(app, deps.config.corsOrigins)
   installNotFound(app)
   await installOpenApi(app)
-  openApiRoute(app, deps)
   operationsRoutes(app, deps)
   docsRoutes(app, deps)
-  clientRoutes(app, deps)
-  await mediaApi(app, deps)
-  const hasPage = deps.config.playground === 'on'
-  await app.register(async (v1) => {
-    await apiRoutes(v1, deps, createAuthenticator(deps))
-    mcpRoute(v1)
-    if (hasPage) codeRoute(v1, deps)
-  })
-  await app.register(async (v1) => {
-    admitCallers(v1, deps, createAuthenticator(deps))
-    await separateRoutes(v1, deps)
-  })
-  if (hasPage) {
-    playgroundRoutes(app, deps)
-    sharedRoute(app, deps)
-    await sessionApi(app, deps)
-  }
-  await falApi(app, deps)
-  await adminApi(app, deps)
-  await app.ready()
   app.server.maxConnections = deps.config.connectionsMax
   return app
 }

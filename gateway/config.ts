@@ -44,7 +44,7 @@ const otherSettings = (reader: SettingReader) => {
     grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
-    tlsFiles: readTlsFiles(reader), // for gRPC, metrics and engines
+    tlsFiles: readTlsFiles(reader), // for gRPC, metrics, ADMIN_PORT and engines
     brokerAddress: readBrokerAddress(reader),
     signingKeyFile: optional('SIGNING_KEY_FILE'),
     encryptionKeyFile: optional('ENCRYPTION_KEY_FILE'),
@@ -57,9 +57,7 @@ const otherSettings = (reader: SettingReader) => {
     s3Endpoint: url('S3_ENDPOINT', WEB), // of an S3-compatible store other than Amazon's
     s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
-    adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
-    oidc: readOidcSettings(reader), // admins sign in there by name
-    adminUrl: url('ADMIN_URL', WEB), // where admins open the page, if elsewhere
+    ...adminSettings(reader),
     falApi: choice('FAL_API', ['on', 'off'], 'off'), // at /fal, for fal's clients
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client
@@ -91,6 +89,19 @@ const otherSettings = (reader: SettingReader) => {
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open here
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, DAY_SECONDS, 600),
+  }
+}
+
+function adminSettings(reader: SettingReader) {
+  const { text, secret, integerOrOff, url } = reader
+  const adminPort = integerOrOff('ADMIN_PORT', 0, 65_535) ?? 'off' // off: /admin is at PORT
+  if (adminPort !== 'off') text('ADMIN_TOKEN')
+  return {
+    adminPort,
+    adminHost: text('ADMIN_HOST', '127.0.0.1'),
+    adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
+    oidc: readOidcSettings(reader), // admins sign in there by name
+    adminUrl: url('ADMIN_URL', WEB), // where admins open the page, if elsewhere
   }
 }
 

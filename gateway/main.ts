@@ -1,6 +1,5 @@
 /** The gateway process: starts all parts in order, and stops them in the reverse order. */
 
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker/broker.ts'
@@ -16,10 +15,8 @@ import {
   settingsOrEnd,
   startOrEnd,
 } from '../shared/process/lifecycle.ts'
-import { localUrl } from '../shared/local-url.ts'
 import { writeOwnAddress } from '../shared/own-address.ts'
 import { makeFolder } from '../shared/process/make-folder.ts'
-import { onPort } from '../shared/process/on-port.ts'
 import { loadTls } from '../shared/process/tls-files.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
 import { startMetricsServer } from '../shared/telemetry/metrics-server.ts'
@@ -28,11 +25,12 @@ import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/process/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
-import { buildApp } from './app.ts'
+import { buildAdminApp, buildApp } from './app.ts'
 import { loadConfig, mediaOrigins, portAfter } from './config.ts'
 import { createGateway } from './gateway.ts'
 import { answerSupervisor, isOneOfSeveral, superviseGateways } from './supervisor.ts'
 import { installConnectionDraining } from './api/connection-draining.ts'
+import { listen } from './api/listen.ts'
 import { EgressPool } from './requests/submit/egress-pool.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
@@ -69,7 +67,10 @@ if (settings.gateways > 1 && !isOneOfSeveral) {
   await startOrEnd(log, superviseGateways({ settings, log, manager, stopSecondsMax }))
 }
 const socketsOwner = isOneOfSeveral ? process.ppid : process.pid
-const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc'], socketsOwner))
+const sockets = await startOrEnd(
+  log,
+  inheritedSockets(process.env, ['http', 'grpc', 'admin'], socketsOwner),
+)
 const clock = systemClock
 const { dataFolder } = settings
 const stopTracing = await startTracing({
@@ -112,8 +113,12 @@ const publicPost = createPublicPost({
 })
 /** Set once the gateway listens. Requests still need it while the gateway stops. */
 let ownUrl = ''
+let ownAdminUrl: string | undefined
 const listening = () => ownUrl
 const publicUrl = () => settings.publicUrl ?? listening()
+const { adminHost, adminPort, adminToken } = settings
+const hasAdminAddress =
+  adminToken !== undefined && (adminPort !== 'off' || sockets.admin !== undefined)
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
   bucket === undefined
@@ -156,6 +161,8 @@ const gateway = createGateway({
       settings.mediaBytesMaxPerAccount || (await defaultMediaBytesMax(store, mediaStore)),
     encryptionKeys,
     publicUrl,
+    hasAdminAddress,
+    adminUrl: () => settings.adminUrl ?? ownAdminUrl ?? publicUrl(),
     playgroundFolder: fileURLToPath(new URL('../.runtime/web', import.meta.url)),
     clientsFolder: fileURLToPath(new URL('../.runtime/clients', import.meta.url)),
     docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
@@ -166,15 +173,18 @@ const { deps } = gateway
 const app = await buildApp(deps)
 const parting = installConnectionDraining(app)
 const { host, port } = settings
-// Fastify's types lack `fd`; with it, the host is not used.
-const inherited = { fd: sockets.http, host: '0.0.0.0' } as object
-const listen = app.listen(sockets.http === undefined ? { host, port } : inherited)
-await startOrEnd(log, onPort({ host, port, prefix: '' }, listen))
-const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
-ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
+ownUrl = await startOrEnd(log, listen(app, { host, port, prefix: '' }, sockets.http))
+const adminApp = hasAdminAddress ? await buildAdminApp(deps, tls) : undefined
+if (adminApp) {
+  const place = { host: adminHost, port: adminPort === 'off' ? 0 : adminPort } as const
+  ownAdminUrl = await startOrEnd(
+    log,
+    listen(adminApp, { ...place, prefix: 'ADMIN_' }, sockets.admin),
+  )
+}
 const removeAddress = isOneOfSeveral
   ? async () => undefined // the supervisor has written the address
-  : await inDataFolder(writeOwnAddress(dataFolder, listening()))
+  : await inDataFolder(writeOwnAddress(dataFolder, listening(), ownAdminUrl))
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
   grpcPort === 'off'
@@ -202,8 +212,11 @@ onShutdown(log, async () => {
   await removeAddress()
   if (sockets.http !== undefined) await parting.begin(PARTING_MS) // the next process has the socket
   await gateway.stop(async () => {
-    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
-    await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
+    const apps = [app, ...(adminApp ? [adminApp] : [])]
+    const cutAll = () => apps.forEach(({ server }) => server.closeAllConnections())
+    const cut = setTimeout(cutAll, CLOSE_MS_MAX)
+    const closing = apps.map((each) => each.close())
+    await Promise.all([...closing, grpcServer?.stop(), metricsServer?.stop()])
     clearTimeout(cut)
   })
   await broker.close()
@@ -212,6 +225,7 @@ onShutdown(log, async () => {
 })
 const addresses = {
   address: listening(),
+  ...(ownAdminUrl !== undefined && { admin: ownAdminUrl }),
   ...(grpcServer && { grpc: grpcServer.address }),
   ...(metricsServer && { metrics: metricsServer.address }),
 }

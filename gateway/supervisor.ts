@@ -58,8 +58,8 @@ export async function superviseGateways(supervision: Supervision): Promise<never
     all.push(await startOne(supervision, place, () => isStopping))
   }
   const [addresses = {}] = all
-  const { address = '' } = addresses
-  const removeAddress = await writeOwnAddress(dataFolder, address)
+  const { address = '', admin: adminUrl } = addresses
+  const removeAddress = await writeOwnAddress(dataFolder, address, adminUrl)
   onShutdown(log, async () => {
     isStopping = true
     manager.stopping(stopSecondsMax)

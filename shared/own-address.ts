@@ -1,6 +1,6 @@
 /**
- * Stores the gateway's local address in a file of its data folder, so that commands find it
- * whatever its port is.
+ * Stores the gateway's local addresses in a file of its data folder, so that commands find it
+ * whatever its ports are.
  */
 
 import { readFileSync } from 'node:fs'
@@ -11,12 +11,17 @@ import { join } from 'node:path'
 const FILE = 'address'
 
 /**
- * Writes the address of this process, readable only by its user, replacing an earlier one.
+ * Writes the addresses of this process, readable only by its user, replacing earlier ones.
+ * @param adminUrl where its admin API is
  * @returns a function that removes it, unless another gateway has written its own since
  */
-export async function writeOwnAddress(folder: string, url: string): Promise<() => Promise<void>> {
+export async function writeOwnAddress(
+  folder: string,
+  url: string,
+  adminUrl = url,
+): Promise<() => Promise<void>> {
   const path = join(folder, FILE)
-  const text = `${url}\nprocess ${process.pid} on ${hostname()}\n`
+  const text = `${url}\nprocess ${process.pid} on ${hostname()}\n${adminUrl}\n`
   const fresh = `${path}.${process.pid}`
   await writeFile(fresh, text, { mode: 0o600 })
   await rename(fresh, path)
@@ -29,11 +34,18 @@ export async function writeOwnAddress(folder: string, url: string): Promise<() =
  * Returns the address of the gateway that runs on the folder. Undefined if none runs, if its folder
  * belongs to another user, or if a killed gateway left the file and its process no longer exists.
  */
-export function readOwnAddress(folder: string): string | undefined {
-  const [url = '', holder = ''] = read(join(folder, FILE)).split('\n')
+export const readOwnAddress = (folder: string): string | undefined => readAddresses(folder)?.url
+
+/** Returns the address of its admin API, likewise. */
+export const readOwnAdminAddress = (folder: string): string | undefined =>
+  readAddresses(folder)?.adminUrl
+
+function readAddresses(folder: string): { url: string; adminUrl: string } | undefined {
+  const [url = '', holder = '', adminUrl] = read(join(folder, FILE)).split('\n')
   const [, pid, host] = /^process (\d+) on (.+)$/.exec(holder) ?? []
   if (pid === undefined || !URL.canParse(url)) return undefined
-  return host === hostname() && !isRunning(Number(pid)) ? undefined : url
+  if (host === hostname() && !isRunning(Number(pid))) return undefined
+  return { url, adminUrl: adminUrl || url }
 }
 
 function read(path: string): string {

@@ -6,7 +6,7 @@ import { App } from './parts/app.tsx'
 import { loadDrawing } from './parts/drawing.ts'
 import { showIcon } from './parts/favicon.ts'
 import { titleOf } from './parts/status-text.ts'
-import { isForNewPage, readAddress } from './state/address.ts'
+import { AUDIENCE, isForNewPage, readAddress } from './state/address.ts'
 import { restoreCredential } from './state/credential.ts'
 import { notify } from './state/notification.ts'
 import { isOver, openFromAddress, request } from './state/open-request.ts'
@@ -21,7 +21,7 @@ addEventListener('popstate', () => {
   void openFromAddress()
 })
 render(<App secret={secret} />, document.querySelector('#page')!)
-if (secret === null) {
+if (secret === null && AUDIENCE !== 'admins') {
   restoreFiles()
   await restoreCredential()
 }

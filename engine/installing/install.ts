@@ -18,6 +18,7 @@ import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { convert, writeRecord } from './convert.ts'
 import { downloadsOf, lockOf } from './installed-folder.ts'
 import { digest, download, type DownloadOptions } from './download.ts'
+import { assertAsFirstSeen, keepFirstSeen } from './first-seen.ts'
 
 export interface FetchOptions {
   /** Called with the name of each file when its download begins. */
@@ -75,11 +76,13 @@ async function fetchLocked(
     )
     sources.push({ path, file: file.name, url: file.url, sha256, bytes, verified })
   }
+  await assertAsFirstSeen(modelsFolder, entry.name, sources)
   options.onConvert?.()
   const fresh = join(downloads, CONVERTED)
   await rm(fresh, { recursive: true, force: true }) // left by a process that was killed
   await mkdir(fresh)
   const record = await install(modelsFolder, fresh, entry.name, sources, entry)
+  await keepFirstSeen(modelsFolder, entry.name, sources)
   await rm(downloads, { recursive: true })
   return record
 }

@@ -16,6 +16,10 @@ export const downloadsOf = (modelsFolder: string, name = ''): string =>
 export const lockOf = (modelsFolder: string, name: string): string =>
   downloadsOf(modelsFolder, `${name}.lock`)
 
+/** The file that keeps what was first fetched of the model; it stays when the model is removed. */
+export const firstSeenOf = (modelsFolder: string, name: string): string =>
+  join(modelsFolder, `.first-seen-${name}.json`)
+
 /** Removes what was downloaded of a model, unless another process is about to install it. */
 export async function removeDownloads(modelsFolder: string, name: string): Promise<void> {
   const downloads = downloadsOf(modelsFolder, name)

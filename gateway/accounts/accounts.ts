@@ -52,7 +52,7 @@ export type ChangeDeps = AccountDeps & {
   by?: string
 }
 
-type KeyBounds = Pick<ApiKeyRow, 'expires_at' | 'own_calls_per_minute'>
+type KeyBounds = Pick<ApiKeyRow, 'expires_at' | 'own_calls_per_minute' | 'own_priority'>
 
 /** Throws to refuse a change to a key; runs in the transaction of the change. */
 export type KeyCheck = (store: Store, key: Omit<ApiKeyRow, 'last_used_at'>) => void | Promise<void>
@@ -161,17 +161,18 @@ export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown)
 }
 
 /**
- * Sets how many calls per minute a key may make. If `body`, a KeyLimitsRequest, names no limit,
- * that of the account applies.
+ * Sets how many calls per minute a key may make, and the highest class of its requests. What
+ * `body`, a KeyLimitsRequest, leaves out is as its account has it.
  * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promise<ApiKey> {
-  const { calls_per_minute: limit = null } = checkKeyLimits(body)
+  const { calls_per_minute = null, priority = null } = checkKeyLimits(body)
+  const limits = { own_calls_per_minute: calls_per_minute, own_priority: priority }
   return inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
-    await updateApiKey(store, keyId, { own_calls_per_minute: limit })
-    await record({ ...deps, store }, 'key.limit', row, { calls_per_minute: limit })
-    return presentKey({ ...row, own_calls_per_minute: limit })
+    await updateApiKey(store, keyId, limits)
+    await record({ ...deps, store }, 'key.limit', row, { calls_per_minute, priority })
+    return presentKey({ ...row, ...limits })
   })
 }
 
@@ -215,7 +216,7 @@ export async function creditAccount(
 
 /**
  * Creates a key and returns its secret, which is not stored.
- * @param maker the key that creates it; the new key gets its rate limit and expires no later
+ * @param maker the key that creates it; the new key gets its limits and expires no later
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
 export async function createKey(
@@ -228,7 +229,7 @@ export async function createKey(
     name = '',
     ...rest
   } = checkCreateKey(body)
-  const { scopes, expires } = rest
+  const { scopes, expires, priority = maker?.own_priority ?? null } = rest
   const now = deps.clock.now()
   const keyId = newKeyId()
   const key = newApiKey(keyId)
@@ -243,12 +244,13 @@ export async function createKey(
     expires_at: maker && outlives(expiresAt, maker.expires_at) ? maker.expires_at : expiresAt,
     revoked_at: null,
     own_calls_per_minute: maker?.own_calls_per_minute ?? null,
+    own_priority: priority,
   }
   await inTransaction(deps.store, async (store) => {
     await assertAccount(store, accountId, isoTime(now))
     await check?.(store, row)
     await putApiKey(store, row)
-    const details = { name, scopes, expires_at: row.expires_at }
+    const details = { name, scopes, expires_at: row.expires_at, ...(priority && { priority }) }
     await record({ ...deps, store }, 'key.create', row, details)
   })
   return { ...presentKey({ ...row, last_used_at: null }), key }
@@ -387,4 +389,5 @@ export const presentKey = (row: ApiKeyRow): ApiKey => ({
   revoked_at: row.revoked_at,
   last_used_at: row.last_used_at,
   calls_per_minute: row.own_calls_per_minute,
+  priority: row.own_priority,
 })

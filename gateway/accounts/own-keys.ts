@@ -49,7 +49,7 @@ export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
 }
 
 /**
- * Creates a key that has the rate limit of the caller's key and expires no later than it.
+ * Creates a key that has the limits of the caller's key, or a lower class, and expires no later.
  * @throws ServiceError what is wrong with `body`, a CreateOwnKeyRequest; `PERMISSION_DENIED`;
  *   `RATE_LIMITED`
  */
@@ -97,7 +97,7 @@ const assertOwn =
     if (key.account_id !== caller.account_id) throw noKey(key.key_id)
   }
 
-type Rights = Pick<ApiKeyRow, 'scopes' | 'expires_at' | 'own_calls_per_minute'>
+type Rights = Pick<ApiKeyRow, 'scopes' | 'expires_at' | 'own_calls_per_minute' | 'own_priority'>
 
 /** @throws ServiceError `PERMISSION_DENIED` */
 function assertNoMore(caller: Rights, key: Rights): void {
@@ -110,6 +110,10 @@ function assertNoMore(caller: Rights, key: Rights): void {
   const { own_calls_per_minute: limit } = caller
   if (limit !== null && (key.own_calls_per_minute ?? Infinity) > limit) {
     const message = `The key may make more calls a minute than yours (${limit}).`
+    throw new ServiceError('PERMISSION_DENIED', { message })
+  }
+  if (caller.own_priority === 'batch' && key.own_priority !== 'batch') {
+    const message = 'The key may send interactive requests, and yours may not (priority: batch).'
     throw new ServiceError('PERMISSION_DENIED', { message })
   }
   if (!outlives(key.expires_at, caller.expires_at)) return

@@ -1,28 +1,37 @@
-/** Which priority class a request of an account has. */
+/** Which priority class a request has: its account's or its key's, or a lower one if it asks. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Priority } from '../../shared/priority.ts'
-import type { AccountRow } from '../store/schema/tables.ts'
+import type { AccountRow, ApiKeyRow } from '../store/schema/tables.ts'
 
 export interface PriorityDefault {
   /** The highest class of accounts that have none of their own. */
   priority: Priority
 }
 
-/** The highest class that an account may ask for, which its requests have that name none. */
-export const highestPriority = (
-  { own_priority: own }: Pick<AccountRow, 'own_priority'>,
-  { priority }: PriorityDefault,
-): Priority => own ?? priority
+interface PriorityHolders {
+  account: Pick<AccountRow, 'own_priority'>
+  key: Pick<ApiKeyRow, 'own_priority'>
+}
 
-/** @throws ServiceError `INVALID_PARAMETER` for a class above the account's */
+/** The highest class that may be asked for with a key, which its requests have that name none. */
+export function highestPriority(
+  { account, key }: PriorityHolders,
+  { priority }: PriorityDefault,
+): Priority {
+  const ofAccount = account.own_priority ?? priority
+  return ofAccount === 'batch' ? ofAccount : (key.own_priority ?? ofAccount)
+}
+
+/** @throws ServiceError `INVALID_PARAMETER` for a class above that of the account or the key */
 export function priorityOf(
-  account: AccountRow,
+  holders: PriorityHolders,
   asked: Priority | undefined,
   config: PriorityDefault,
 ): Priority {
-  const highest = highestPriority(account, config)
+  const highest = highestPriority(holders, config)
   if (asked === undefined || asked === highest || asked === 'batch') return asked ?? highest
-  const message = 'priority must be batch: your account may not send interactive requests.'
+  const whose = holders.key.own_priority === 'batch' ? 'key' : 'account'
+  const message = `priority must be batch: your ${whose} may not send interactive requests.`
   throw new ServiceError('INVALID_PARAMETER', { message, param: 'priority' })
 }

@@ -39,6 +39,7 @@ const LIMITS = {
 } satisfies Record<LimitName, string>
 
 const PRIORITY = 'The highest class of its requests, which is also their default.'
+const KEY_PRIORITY = `${PRIORITY} Omit to use that of the account, which it cannot exceed.`
 
 const limitsOfType = <T extends TSchema>(typeOf: (description: string) => T) =>
   Object.fromEntries(
@@ -59,6 +60,7 @@ export const KeyLimitsRequest = Type.Object(
     calls_per_minute: Type.Optional(
       Type.Integer({ ...MOST, description: 'Omit to use the limit of the account.' }),
     ),
+    priority: Type.Optional(Type.Enum([...PRIORITIES], { description: KEY_PRIORITY })),
   },
   { title: 'KeyLimitsRequest', additionalProperties: false },
 )
@@ -104,7 +106,11 @@ export const Account = Type.Object(
       Type.Integer({ description: 'The limit for both together. Only in `GET /v1/account`.' }),
     ),
     priority: Type.Optional(
-      Type.Enum([...PRIORITIES], { description: `${PRIORITY} Only in \`GET /v1/account\`.` }),
+      Type.Enum([...PRIORITIES], {
+        description:
+          'The highest class of requests with this key, which is also their default. Only in ' +
+          '`GET /v1/account`.',
+      }),
     ),
     own_limits: Type.Optional(OwnLimits),
     limits: Type.Optional(StandingLimits),
@@ -174,6 +180,9 @@ const apiKeyFields = {
   calls_per_minute: Type.Union([Type.Integer(), Type.Null()], {
     description: "The key's own limit; `null` to use that of its account.",
   }),
+  priority: Type.Union([Type.Enum([...PRIORITIES]), Type.Null()], {
+    description: `${PRIORITY} \`null\` to use that of its account.`,
+  }),
 }
 
 export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
@@ -209,6 +218,7 @@ const newKeyFields = {
       description: 'How long the key is valid: `30d`, `12h`, `1 year`.',
     }),
   ),
+  priority: Type.Optional(Type.Enum([...PRIORITIES], { description: KEY_PRIORITY })),
 }
 
 export const CreateKeyRequest = Type.Object(

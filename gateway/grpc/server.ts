@@ -169,11 +169,11 @@ const TOO_LATE = {
 }
 
 const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
-  Submit: unary(deps, async (accountId, request: SubmitRequest, call): Promise<SubmitReply> => {
+  Submit: withOneReply(deps, async (key, call: SubmitCall): Promise<SubmitReply> => {
     const idempotencyKey = textOf(call.metadata, 'idempotency-key')
     const signal = hangUpOf(call)
-    const { answer } = await submit(deps, accountId, {
-      ...submitBody(request),
+    const { answer } = await submit(deps, key, {
+      ...submitBody(call.request),
       idempotencyKey,
       signal,
     })
@@ -278,6 +278,7 @@ async function separationWithResult(
 }
 
 type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
+type SubmitCall = grpc.ServerUnaryCall<SubmitRequest, SubmitReply>
 type SeparateCall = grpc.ServerReadableStream<SeparateRequest, SeparateReply>
 type RequestCall =
   | grpc.ServerUnaryCall<any, any>

@@ -29,52 +29,61 @@ interface StateDeps {
  */
 const DATABASE_MS_MAX = 2_000
 
-type Work = WorkCounts & { left: readonly EngineSeconds[] }
+interface Work {
+  counts: WorkCounts | null
+  left: readonly EngineSeconds[] | null
+}
 
 /**
  * Returns a function that makes all metrics, in the text format of Prometheus. While the database
- * does not answer, those that are counted in it are left out.
+ * does not answer, those that are counted in it are left out. An estimate that takes too long
+ * leaves out nothing but itself.
  */
 export function createMetricsText(deps: StateDeps): () => Promise<string> {
-  const countWithin = createWorkCounter(deps)
+  const { store, clock, log, queueEstimates } = deps
+  const count = askedWithin(log, () => countWork(store, isoTime(clock.now())))
+  const estimate = askedWithin(log, () => queueEstimates.engineSeconds())
   return async () => {
-    const work = await countWithin(DATABASE_MS_MAX)
-    return (await deps.metrics.text()) + (await stateOf(deps, work).text())
+    const [counts, left] = await Promise.all([count(DATABASE_MS_MAX), estimate(DATABASE_MS_MAX)])
+    return (await deps.metrics.text()) + (await stateOf(deps, { counts, left }).text())
   }
 }
 
 /**
- * Returns a function that counts the work, with null if the database fails or takes too long. The
- * database is asked only once at a time.
+ * Returns a function that asks the database, with null if that fails or takes too long. It is asked
+ * only once at a time.
  */
-function createWorkCounter({ store, clock, log, queueEstimates }: StateDeps) {
-  let counting: Promise<Work | null> | undefined
-  const count = async () => {
+function askedWithin<T>(log: Logger, ask: () => Promise<T>) {
+  let asking: Promise<T | null> | undefined
+  const askOnce = async () => {
     try {
-      const counts = await countWork(store, isoTime(clock.now()))
-      return { ...counts, left: await queueEstimates.engineSeconds() }
+      return await ask()
     } catch (error) {
       log.warn({ err: error }, 'the database did not answer for the metrics')
       return null
     } finally {
-      counting = undefined
+      asking = undefined
     }
   }
-  return async (msMax: number): Promise<Work | null> => {
+  return async (msMax: number): Promise<T | null> => {
     const ended = new AbortController()
     const late = sleep(msMax, null, { signal: ended.signal }).catch(() => null)
     try {
-      return await Promise.race([(counting ??= count()), late])
+      return await Promise.race([(asking ??= askOnce()), late])
     } finally {
       ended.abort()
     }
   }
 }
 
-/** @param work null if unknown */
-function stateOf({ broker, engineRegistry, feed, clock }: StateDeps, work: Work | null): MetricSet {
+/** What is null is unknown. */
+function stateOf(
+  { broker, engineRegistry, feed, clock }: StateDeps,
+  { counts: work, left: allLeft }: Work,
+): MetricSet {
   const set = new MetricSet()
-  set.gauge('winnow_database_up').set(work ? 1 : 0)
+  // Autoscalers take work that is not reported for none, unless this is 0.
+  set.gauge('winnow_database_up').set(work && allLeft ? 1 : 0)
   set.gauge('winnow_status_watches').set(feed.watches)
   set.gauge('winnow_engines').set(engineRegistry.engines)
   set.gauge('winnow_broker_connected').set(Number(broker.isConnected()))
@@ -84,7 +93,7 @@ function stateOf({ broker, engineRegistry, feed, clock }: StateDeps, work: Work 
   requests.set({ status: 'IN_QUEUE' }, work.queued)
   requests.set({ status: 'IN_PROGRESS' }, work.running)
   const left = set.gauge('winnow_work_seconds')
-  for (const { model, IN_QUEUE, IN_PROGRESS } of work.left) {
+  for (const { model, IN_QUEUE, IN_PROGRESS } of allLeft ?? []) {
     left.set({ model, status: 'IN_QUEUE' }, IN_QUEUE)
     left.set({ model, status: 'IN_PROGRESS' }, IN_PROGRESS)
   }

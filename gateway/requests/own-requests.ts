@@ -207,7 +207,7 @@ export async function stop(
   if (!canceled) return false
   const now = await findRequest(deps.store, requestId)
   const { job_sequence: sequence = null, engine_id: engineId = null } = now ?? {}
-  if (sequence !== null) await withdrawJob(deps, requestId, sequence)
+  if (sequence) await withdrawJob(deps, requestId, sequence)
   if (engineId !== null) await deps.engineRegistry.cancel(engineId, requestId)
   return true
 }

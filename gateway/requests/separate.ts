@@ -86,13 +86,12 @@ export async function separate(
 /** @returns the answer of a submit */
 async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
   const { file } = call
-  const { account_id: accountId } = key
-  if (!file) return (await submit(deps, accountId, call)).answer
+  if (!file) return (await submit(deps, key, call)).answer
   const { file: received, hash } = await takeFile(deps, key, { ...call, file })
   const { file_id: fileId } = received
   try {
     const { body, metadataText } = await file.end()
-    const { answer, isRepeated } = await submit(deps, accountId, {
+    const { answer, isRepeated } = await submit(deps, key, {
       ...call,
       body: withFile(body, fileId),
       metadataText,

@@ -18,9 +18,9 @@ export function accountRoute(app: FastifyInstance, deps: AccountDeps & StandingD
         response: responses({ 200: Account }, [401, 'ACCOUNT_DISABLED', 500]),
       },
     },
-    async ({ accountId }) => {
+    async ({ accountId, apiKey }) => {
       const { own_limits: _forOperators, ...account } = await showAccount(deps, accountId)
-      const standing = await standingOf(deps, accountId)
+      const standing = await standingOf(deps, apiKey)
       return { ...account, media_bytes_max: standing.limits.media_bytes?.max, ...standing }
     },
   )

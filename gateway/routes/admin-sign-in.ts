@@ -9,7 +9,6 @@ import { OidcProvider, type SignInChecks } from '../accounts/oidc.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
 import { authoredBy, type AdminConfig } from './admin.ts'
 
 /** The addresses below it share a cookie, which is sent to no others. */
@@ -21,12 +20,7 @@ const COOKIE_SECONDS = 600
 const hidden = { schema: { hide: true } }
 
 export type SignInDeps = AccountDeps &
-  SealDeps & { log: Logger; config: AdminConfig & AdminAddress & BodyDeadline }
-
-interface AdminAddress extends PublicAddress {
-  /** Where admins open the page, if not where clients do. */
-  adminUrl?: string | undefined
-}
+  SealDeps & { log: Logger; config: AdminConfig & BodyDeadline }
 
 /**
  * Sign-in of admins by name. The browser goes from the page to the provider, back to the callback,
@@ -34,7 +28,7 @@ interface AdminAddress extends PublicAddress {
  * no credential.
  */
 export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void {
-  const { adminToken, oidc } = deps.config
+  const { adminToken, oidc, adminUrl } = deps.config
   if (adminToken === undefined) return
   forbidStoring(app)
   installBodyDeadline(app, deps.config.bodySecondsMax)
@@ -43,11 +37,11 @@ export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void 
   const provider = new OidcProvider(oidc, deps.log)
   const seals = new SignInSeals(deps)
   const attempts = new WrongTokens(deps.clock)
-  const redirectUri = () => new URL(`${pageUrl(deps)}${SIGN_IN}/callback`).href
+  const redirectUri = () => new URL(`${adminUrl()}${SIGN_IN}/callback`).href
   const leave = (reply: FastifyReply, url: string, sealed: string) =>
     reply.header('set-cookie', cookie(deps, sealed, COOKIE_SECONDS)).redirect(url)
   const handOver = (reply: FastifyReply, outcome: Outcome) =>
-    leave(reply, `${pageUrl(deps)}/#signed-in`, seals.sealOutcome(outcome))
+    leave(reply, `${adminUrl()}/#signed-in`, seals.sealOutcome(outcome))
 
   app.get(`${SIGN_IN}/start`, hidden, async (_request, reply) => {
     try {
@@ -76,14 +70,11 @@ export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void 
   })
 }
 
-/** Admins may use another name than clients: proxies keep `/admin` from the public one. */
-const pageUrl = ({ config }: SignInDeps): string => config.adminUrl ?? config.publicUrl()
-
 /** The provider's page leads to the callback, so it is not `Strict`. */
 const cookie = (deps: SignInDeps, value: string, seconds: number): string =>
   newCookie(COOKIE, value, {
     seconds,
-    isSecure: new URL(pageUrl(deps)).protocol === 'https:',
+    isSecure: new URL(deps.config.adminUrl()).protocol === 'https:',
     sameSite: 'Lax',
   })
 

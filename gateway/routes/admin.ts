@@ -67,6 +67,10 @@ export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & SealDeps & { co
 export interface AdminConfig extends BodyDeadline {
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
+  /** The admin API is not where clients call, but at an address of its own. */
+  hasAdminAddress: boolean
+  /** Where admins open the page; known once the gateway listens. */
+  adminUrl: () => string
   /** The provider that admins sign in with by name. */
   oidc?: OidcSettings | undefined
 }

@@ -165,7 +165,7 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
 /** @returns the id of the new request */
 async function submitFal(
   deps: FalDeps,
-  { accountId, body, params: { model }, query }: FastifyRequest<Submit>,
+  { apiKey, body, params: { model }, query }: FastifyRequest<Submit>,
   reply: FastifyReply,
 ): Promise<string> {
   if (!FAL_MODELS.some((name) => name === model)) {
@@ -173,7 +173,7 @@ async function submitFal(
     const message = `There is no ${FAL_APP}/${model} here; there is ${known}.`
     throw new ServiceError('NOT_FOUND', { message })
   }
-  const { answer } = await submit(deps, accountId, {
+  const { answer } = await submit(deps, apiKey, {
     body: submitBody(body, { publicUrl: deps.config.publicUrl(), webhookUrl: query.fal_webhook }),
     webhookFormat: 'fal',
     signal: hangUpOf(reply),

@@ -18,18 +18,23 @@ export interface PlaygroundConfig extends PageAddresses {
   playgroundFolder: string
 }
 
+/** The document of the page by whom it is for: one for admins has no views for clients. */
+const DOCUMENTS = { all: 'index.html', clients: 'clients.html', admins: 'admins.html' } as const
+
+interface Playground {
+  config: PlaygroundConfig
+  audience: keyof typeof DOCUMENTS
+}
+
 /** Serves the page at `/`, as set-up has made it. It is small, so it is read once. */
-export function playgroundRoutes(
-  app: FastifyInstance,
-  { config }: { config: PlaygroundConfig },
-): void {
+export function playgroundRoutes(app: FastifyInstance, { config, audience }: Playground): void {
   const { playgroundFolder: folder } = config
   const page = readFiles(folder)
   const assets = readFiles(join(folder, 'assets'))
   app.get('/', hidden, async (request, reply) => {
     protectPage(reply, config, SCRIPTS)
     const absent = 'The page is not built here: `npm run setup` builds it.'
-    return send(page, 'index.html', { request, reply, absent, caching: 'no-cache' })
+    return send(page, DOCUMENTS[audience], { request, reply, absent, caching: 'no-cache' })
   })
   app.get<{ Params: { name: string } }>(
     `${PLAYGROUND}/assets/:name`,

@@ -100,8 +100,8 @@ function submitRoute(app: FastifyInstance, deps: SubmitDeps, kind: RequestKind):
       links: { 202: submitLinks },
     },
     async (request, reply) => {
-      const { accountId, body, bodyText, headers } = request
-      const { answer } = await submit(deps, accountId, {
+      const { apiKey, body, bodyText, headers } = request
+      const { answer } = await submit(deps, apiKey, {
         kind,
         body,
         metadataText: fieldText(bodyText, 'metadata'),

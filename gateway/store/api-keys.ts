@@ -6,14 +6,19 @@ import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
 import type { ApiKeyRow } from './schema/tables.ts'
 
-export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'> &
-  Partial<Pick<ApiKeyRow, 'own_calls_per_minute'>>
+/** The columns of a key that limit it; null where its account's limits apply. */
+type KeyLimits = 'own_calls_per_minute' | 'own_priority'
+
+export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | KeyLimits> &
+  Partial<Pick<ApiKeyRow, KeyLimits>>
+
+const NO_LIMITS = { own_calls_per_minute: null, own_priority: null }
 
 /** Stores a key, replacing the one with the same id if there is one. */
 export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow): Promise<void> {
   await store
     .insertInto('api_keys')
-    .values({ own_calls_per_minute: null, key_id, ...rest, last_used_at: null })
+    .values({ ...NO_LIMITS, key_id, ...rest, last_used_at: null })
     .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest))
     .execute()
 }
@@ -79,7 +84,7 @@ export const listKeysSince = (
 export async function updateApiKey(
   store: Store,
   keyId: string,
-  change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at' | 'own_calls_per_minute'>>,
+  change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at' | KeyLimits>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable('api_keys')

@@ -40,10 +40,11 @@ interface JobsInBroker {
   max_concurrent_jobs: number | null
 }
 
-/** Returns this by account, for the accounts in the list. */
+/** Returns this by account, for the accounts in the list, leaving out the requests `except`. */
 export async function jobsInBroker(
   store: Store,
   accountIds: readonly string[],
+  except: readonly string[] = [],
 ): Promise<Map<string, JobsInBroker>> {
   if (accountIds.length === 0) return new Map()
   const rows = await store
@@ -56,6 +57,7 @@ export async function jobsInBroker(
         .where('status', 'in', UNFINISHED)
         .where('job_sequence', 'is not', null)
         .where('priority', '=', 'interactive')
+        .$if(except.length > 0, (query) => query.where('request_id', 'not in', except))
       return [
         exists(jobs.where(isShort)).as('short'),
         exists(jobs.where(sql<SqlBool>`not coalesce(${isShort}, false)`)).as('long'),
@@ -71,15 +73,22 @@ export async function jobsInBroker(
   )
 }
 
+/** Which jobs `countJobs` counts. */
+interface CountedJobs {
+  priority?: Priority
+  /** Leaves these requests out. */
+  except?: readonly string[]
+}
+
 /**
  * Counts the unfinished requests of an account, or of one of its classes, that have a job with the
- * broker, up to `most`.
+ * broker or a place for one, up to `most`.
  */
 export async function countJobs(
   store: Store,
   accountId: string,
   most: number,
-  priority?: Priority,
+  { priority, except = [] }: CountedJobs = {},
 ): Promise<number> {
   const jobs = store
     .selectFrom('requests')
@@ -88,6 +97,7 @@ export async function countJobs(
     .where('status', 'in', UNFINISHED)
     .where('job_sequence', 'is not', null)
     .$if(priority !== undefined, (query) => query.where('priority', '=', priority!))
+    .$if(except.length > 0, (query) => query.where('request_id', 'not in', except))
     .limit(most)
     .as('jobs')
   const { count } = await store
@@ -95,4 +105,29 @@ export async function countJobs(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** The sequence of a job that has a place with the broker, but may not have been handed over. */
+export const PLACE_TAKEN = 0
+
+/** Takes a place with the broker for the job of each request, so that `countJobs` counts it. */
+export async function takePlaces(store: Store, requestIds: readonly string[]): Promise<void> {
+  if (requestIds.length === 0) return
+  await store
+    .updateTable('requests')
+    .set({ job_sequence: PLACE_TAKEN })
+    .where('request_id', 'in', requestIds)
+    .where('status', 'in', UNFINISHED)
+    .where('job_sequence', 'is', null)
+    .execute()
+}
+
+/** Gives back the place of a job that could not be handed over. */
+export async function givePlaceBack(store: Store, requestId: string): Promise<void> {
+  await store
+    .updateTable('requests')
+    .set({ job_sequence: null })
+    .where('request_id', '=', requestId)
+    .where('job_sequence', '=', PLACE_TAKEN)
+    .execute()
 }

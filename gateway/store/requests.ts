@@ -112,9 +112,10 @@ export const latestFailures = (store: Store, limit: number): Promise<RequestRow[
     .execute()
 
 /** The part of an unfinished request that tells how much work it is. */
-export type OpenRequest = Pick<RequestRow, 'request_id' | 'options' | 'duration' | 'attempt_id'> & {
-  status: (typeof UNFINISHED)[number]
-}
+export type OpenRequest = Pick<
+  RequestRow,
+  'request_id' | 'options' | 'duration' | 'attempt_id' | 'priority'
+> & { status: (typeof UNFINISHED)[number] }
 
 /** Returns an account's unfinished requests. */
 export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
@@ -131,7 +132,15 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
   const open = (status: RequestStatus) =>
     store
       .selectFrom('requests')
-      .select(['request_id', 'status', 'options', 'duration', 'attempt_id', 'created_at'])
+      .select([
+        'request_id',
+        'status',
+        'options',
+        'duration',
+        'attempt_id',
+        'created_at',
+        'priority',
+      ])
       .where('status', '=', status)
       .$narrowType<Pick<OpenRequest, 'status'>>()
   return oldestFirst(UNFINISHED.map(open)).execute()

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
-import { readOwnAddress } from '../../shared/own-address.ts'
+import { readOwnAddress, readOwnAdminAddress } from '../../shared/own-address.ts'
 import { commandText } from './command-name.ts'
 import { TEXT, UsageError } from './command.ts'
 
@@ -38,6 +38,12 @@ function readBaseUrl(text: string): string {
 export const usualUrl = (env: Environment): string =>
   env.WINNOW_URL ?? readOwnAddress(dataFolderOf(env)) ?? 'http://127.0.0.1:8080'
 
+/** Where its admin API is; ADMIN_URL is also the gateway's setting. */
+export const usualAdminUrl = (env: Environment): string =>
+  env.ADMIN_URL ??
+  (env.WINNOW_URL === undefined ? readOwnAdminAddress(dataFolderOf(env)) : undefined) ??
+  usualUrl(env)
+
 const dataFolderOf = (env: Environment): string => env.DATA_DIR || 'data'
 
 /**
@@ -50,7 +56,8 @@ export function localSecret(
 ): string | undefined {
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)
   const folder = dataFolderOf(env)
-  if (!isHere && baseUrl !== readOwnAddress(folder)) return undefined
+  const own = name === 'api-key' ? readOwnAddress(folder) : readOwnAdminAddress(folder)
+  if (!isHere && baseUrl !== own) return undefined
   try {
     return readFileSync(join(folder, name), 'utf8').trim() || undefined
   } catch {

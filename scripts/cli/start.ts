@@ -89,8 +89,9 @@ async function main(): Promise<void> {
   const listening = gateway.ready.address ?? ''
   const address = gatewayConfig.publicUrl ?? listening
   const engineAddresses = engines.flatMap(({ ready }) => ready.metrics ?? [])
-  const { playground } = gatewayConfig
-  await greet(address, engineAddresses, { listening, adminToken, playground, ...gateway.ready })
+  const { playground, adminUrl = gateway.ready.admin ?? address } = gatewayConfig
+  const known = { listening, adminUrl, adminToken, playground, ...gateway.ready }
+  await greet(address, engineAddresses, known)
 }
 
 /** The token for the admin pages, created at the first start. */
@@ -105,7 +106,11 @@ function inDataFolder<T>(work: Promise<T>): Promise<T> {
 
 /** Reports every invalid setting of every process before any of them runs. */
 function checkSettings() {
-  const env = { ...process.env, NATS_URL: process.env.NATS_URL || 'nats://127.0.0.1' }
+  const env = {
+    ...process.env,
+    NATS_URL: process.env.NATS_URL || 'nats://127.0.0.1',
+    ADMIN_TOKEN: process.env.ADMIN_TOKEN || 'made-once-the-settings-are-right',
+  }
   const problems = new Set<string>()
   const check = <T>(load: (env: NodeJS.ProcessEnv) => T): T | null => {
     try {
@@ -179,7 +184,7 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 async function greet(
   address: string,
   engineMetrics: readonly string[],
-  { grpc, metrics, ...given }: Readonly<Record<string, string>>,
+  { grpc, metrics, admin, ...given }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -202,6 +207,7 @@ async function greet(
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
+      ...(admin ? [`  Admin API at       ${admin}`] : []),
       ...engineMetrics.map((engine) => `  Engine metrics at  ${engine}/metrics`),
       `  Data and logs in   ${dataFolder}`,
       `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : shownKey}`,
@@ -222,8 +228,9 @@ async function greet(
  */
 async function pagesOf(
   address: string,
-  { listening = '', adminToken = '', playground, key = '' }: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
 ): Promise<{ own: string; operators: string } | undefined> {
+  const { listening = '', adminUrl = '', adminToken = '', playground, key = '' } = given
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
     const open = `${dataFolderPrefix()}${commandText('open')}`
@@ -234,7 +241,7 @@ async function pagesOf(
   }
   const pageUrl = (await pageAddress({ address, listening, key })) ?? address
   const { token: code } = createPass(adminToken, 'code', Date.now())
-  return { own: pageUrl, operators: `${address}/#operator=${code}` }
+  return { own: pageUrl, operators: `${adminUrl}/#operator=${code}` }
 }
 
 /** Prefix of the commands that are printed, so that they find the service's address and key. */

@@ -74,8 +74,16 @@ const licences = licenceTexts(packagesOf(inputs))
 const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
 writeFileSync(join(fresh, 'assets', licencesName), licences)
 html = html.replace('{{licences}}', licencesName)
-writeFileSync(join(fresh, 'index.html'), html)
-compress(join(fresh, 'index.html'), html)
+const documentOf = (audience) => html.replace('<html', `<html data-audience="${audience}"`)
+// The other two are for gateways whose admins have an address of their own.
+for (const [name, text] of [
+  ['index.html', html],
+  ['clients.html', documentOf('clients')],
+  ['admins.html', documentOf('admins')],
+]) {
+  writeFileSync(join(fresh, name), text)
+  compress(join(fresh, name), text)
+}
 rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
 

@@ -7,6 +7,8 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest, type RequestOptions as NodeOptions } from 'node:https'
 import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
+import { rootCertificates } from 'node:tls'
+import type { Tls } from '../process/tls-files.ts'
 
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT'
@@ -17,6 +19,8 @@ export interface RequestOptions {
   signal: AbortSignal
   /** Without a guard, any address may be connected to. */
   guard?: AddressGuard
+  /** What this side shows, and an authority that it trusts beside the public ones. */
+  tls?: Tls | undefined
 }
 
 /** Timeouts, in milliseconds. */
@@ -74,7 +78,7 @@ export async function request(url: URL, options: RequestOptions): Promise<Answer
 function open(
   url: URL,
   isTls: boolean,
-  { method = 'GET', headers = {}, guard }: RequestOptions,
+  { method = 'GET', headers = {}, guard, tls }: RequestOptions,
 ): ClientRequest {
   // autoSelectFamily makes Node look up all addresses, so one bad address rejects the name.
   const options: NodeOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily'> = {
@@ -83,6 +87,8 @@ function open(
     agent: false,
     autoSelectFamily: true,
     ...(guard && { lookup: guard.lookup }),
+    ...tls,
+    ...(tls?.ca && { ca: [...rootCertificates, tls.ca] }),
   }
   return isTls ? httpsRequest(url, options) : httpRequest(url, options)
 }

@@ -7,7 +7,7 @@ export interface Address {
   host: string
   port: number
   /** Prefix of the names of its settings, before `HOST` and `PORT`. */
-  prefix: '' | 'GRPC_' | 'METRICS_' | 'CONTROL_'
+  prefix: '' | 'GRPC_' | 'METRICS_' | 'ADMIN_' | 'CONTROL_'
 }
 
 /**

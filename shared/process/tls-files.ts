@@ -1,6 +1,7 @@
 /**
- * TLS between the parts of the service, and for who looks after it: gRPC, metrics and the engines'
- * control planes. Files are read at start; a new certificate takes a restart.
+ * TLS between the parts of the service, and for who looks after it: gRPC, metrics, an address of
+ * admins and the engines' control planes. Files are read at start; a new certificate takes a
+ * restart.
  */
 
 import { readFile } from 'node:fs/promises'

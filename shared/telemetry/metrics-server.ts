@@ -39,10 +39,7 @@ export async function startMetricsServer(
   server.listen({ port, host, exclusive: true }) // of processes that share ports, each has its own
   await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
-    address: localUrl(host, (server.address() as AddressInfo).port).replace(
-      /^http:/,
-      tls ? 'https:' : 'http:',
-    ),
+    address: localUrl(host, (server.address() as AddressInfo).port, tls && 'https'),
     async stop() {
       server.close()
       server.closeAllConnections()

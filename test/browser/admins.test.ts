@@ -275,7 +275,7 @@ async function signInAs(page: Page, login: string): Promise<void> {
 }
 
 test('admins sign in by name, see what their role may do, and are named in the audit', async (t) => {
-  const [port] = await freePorts(1)
+  const [port] = await freePorts(1) // an address for admins alone
   const redirectUri = `http://127.0.0.1:${port}/admin/sign-in/callback`
   const users = {
     vera: { groups: 'viewers', email: 'vera@example.com', email_verified: true },
@@ -287,7 +287,7 @@ test('admins sign in by name, see what their role may do, and are named in the a
   ])
   const env = {
     ADMIN_TOKEN,
-    PORT: String(port),
+    ADMIN_PORT: String(port),
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: OIDC_CLIENT.id,
     OIDC_CLIENT_SECRET: OIDC_CLIENT.secret,
@@ -297,7 +297,13 @@ test('admins sign in by name, see what their role may do, and are named in the a
     OIDC_VIEWERS: 'viewers',
   }
   const winnow = await startWinnow(t, { engines: 0, env })
-  const address = `${winnow.url}/#/admin/accounts`
+  const clients = await openPage(t, browser, `${winnow.url}/#/admin/accounts`)
+  await clients.getByText('There is no view of admins at this address').waitFor()
+  await clients.getByRole('button', { name: 'Playground' }).click()
+  await clients.getByLabel('API key').waitFor()
+  assert.equal(await clients.getByRole('button', { name: 'Admins' }).count(), 0)
+
+  const address = `${winnow.gateway.ready.admin}/`
   const page = await openPage(t, browser, address)
   await signInAs(page, 'gregor')
   await page
@@ -308,6 +314,7 @@ test('admins sign in by name, see what their role may do, and are named in the a
   const viewing = await openPage(t, browser, address)
   await signInAs(viewing, 'vera')
   await viewing.getByText('vera@example.com, viewer').waitFor()
+  assert.equal(await viewing.getByRole('button', { name: 'Playground' }).count(), 0)
   assert.equal(new URL(viewing.url()).hash, '#/admin/work')
   await open(viewing, 'Accounts')
   await rowOf(viewing, 'Accounts', 'default').waitFor()

@@ -94,10 +94,14 @@ async function aFolder(place: Place): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Format').selectOption('flac')
   await assertAccessible(page, 'several files')
+  await page.getByLabel('let others go first').check()
   const inputs: object[] = []
+  const priorities: unknown[] = []
   page.on('request', (request: Request) => {
     if (!request.url().endsWith('/audio/separate')) return
-    inputs.push((request.postDataJSON() as { input: object }).input)
+    const body = request.postDataJSON() as { input: object; priority?: string }
+    inputs.push(body.input)
+    priorities.push(body.priority)
   })
   await separate(page)
   await total(page, '3 of 4 separated, 1 failed').waitFor()
@@ -111,7 +115,7 @@ async function aFolder(place: Place): Promise<void> {
   for (const { file_id: _of, ...input } of inputs as { file_id: string }[]) {
     assert.deepEqual(input, { prompts: ['piano', 'speech'], output_format: 'flac', preview: true })
   }
-  assert.equal(inputs.length, 4)
+  assert.deepEqual(priorities, Array(4).fill('batch'))
   await line(page, 'broken.flac')
     .getByText(/^INVALID_MEDIA: /)
     .waitFor()

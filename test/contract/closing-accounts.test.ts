@@ -165,7 +165,8 @@ test('extension: a submit under way as its account is disabled is canceled later
   await disableAccount(gateway.deps, accountId)
   await closeAll(gateway)
   const body = { input: { prompt: 'a bell', file_id: fileId } }
-  await submitDirectly(gateway.deps, accountId, { body }) // its key was checked before
+  const caller = { account_id: accountId, own_priority: null } // its key was checked before
+  await submitDirectly(gateway.deps, caller, { body })
   await closeAll(gateway)
   const rows = await gateway.store.selectFrom('requests').select('status').execute()
   assert.deepEqual(rows, [{ status: 'FAILED' }])

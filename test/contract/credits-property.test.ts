@@ -133,7 +133,9 @@ async function perform(
       if (requestId !== undefined) return
       ids.set(step.request, '') // taken, also when others submit meanwhile
       const body = { input: { prompt: 'x', audio_url: 'https://a.example/x.wav' } }
-      const accepted = await unlessRefused(submit(deps, accountId, { body }))
+      const accepted = await unlessRefused(
+        submit(deps, { account_id: accountId, own_priority: null }, { body }),
+      )
       if (accepted) ids.set(step.request, JSON.parse(accepted.answer).request_id)
       else ids.delete(step.request)
       return

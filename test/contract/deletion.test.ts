@@ -166,7 +166,7 @@ test('extension: a submit meanwhile gets the file, or it is deleted: never both'
       .executeTakeFirstOrThrow()
     const body = { input: { prompt: 'a bell', file_id: fileId } }
     const [submitting, deleting] = await Promise.all([
-      submitDirectly(gateway.deps, account_id, { body }).then(
+      submitDirectly(gateway.deps, { account_id, own_priority: null }, { body }).then(
         () => 'accepted',
         (error) => error.code,
       ),

@@ -143,3 +143,17 @@ test('grpc has the same field', async (t) => {
   const separation = await call('Get', { request_id: requestId })
   assert.equal(separation.estimated_seconds_left, 10)
 })
+
+test('a batch request is behind the interactive ones that wait', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway)
+  const batch = await submitted(gateway, AUDIO_URL, { priority: 'batch' })
+  const alone = await leftOf(gateway, batch)
+  const urgent = await submitted(gateway, AUDIO_URL)
+  const ahead = await leftOf(gateway, urgent)
+  const behind = await leftOf(gateway, batch)
+  assert.deepEqual([alone, ahead, behind], [10, 10, 20])
+  const place = async (id: string) =>
+    (await gateway.call('GET', `${API}/requests/${id}/status`)).json().queue_position
+  assert.deepEqual([await place(urgent), await place(batch)], [1, 2])
+})

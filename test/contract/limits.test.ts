@@ -192,6 +192,34 @@ test('a request has the class that it asks for, up to that of its account', asyn
   assert.equal((await put(`accounts/${id}`, { priority: 'urgent' })).statusCode, 400)
 })
 
+test('a request has the class of its key unless it asks for a lower one, as its account allows', async (t) => {
+  const { gateway, put, id } = await startLimited(t, {})
+  const keyId = keyIdOf(gateway.key)
+  const classOf = async (body: object = {}) => {
+    const reply = await submit(gateway, {}, body)
+    if (reply.statusCode !== 202) return reply.json().error.message
+    const url = `/v1/queue/requests/${reply.json().request_id}/status`
+    return (await gateway.call('GET', url)).json().priority
+  }
+  const set = await put(`keys/${keyId}`, { priority: 'batch' })
+  assert.deepEqual([set.json().priority, set.json().calls_per_minute], ['batch', null])
+  assert.equal((await gateway.call('GET', '/v1/account')).json().priority, 'batch')
+  assert.deepEqual([await classOf(), await classOf({ priority: 'batch' })], ['batch', 'batch'])
+  const refusal = 'priority must be batch: your key may not send interactive requests.'
+  assert.equal(await classOf({ priority: 'interactive' }), refusal)
+  await put(`keys/${keyId}`, { priority: 'interactive' })
+  assert.deepEqual(
+    [await classOf(), await classOf({ priority: 'batch' })],
+    ['interactive', 'batch'],
+  )
+  await put(`accounts/${id}`, { priority: 'batch' })
+  assert.equal(await classOf(), 'batch', "its account's goes before")
+  assert.match(await classOf({ priority: 'interactive' }), /your account may not send/)
+  await put(`accounts/${id}`, {})
+  assert.equal((await put(`keys/${keyId}`, {})).json().priority, null)
+  assert.equal(await classOf(), 'interactive')
+})
+
 test('batch leaves a quarter of the places in the queue to interactive requests', async (t) => {
   const { gateway } = await startLimited(t, { queued_requests: 4 })
   const send = (priority: string) => submit(gateway, {}, { priority })

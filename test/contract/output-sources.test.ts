@@ -231,7 +231,9 @@ test('outputs that are given up between the check of a submit and its storing ar
   gateway.clock.advance(7 * DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
-  await assert.rejects(submitDirectly(deps, account_id, { body }), { code: 'FILE_EXPIRED' })
+  await assert.rejects(submitDirectly(deps, { account_id, own_priority: null }, { body }), {
+    code: 'FILE_EXPIRED',
+  })
 })
 
 test('grpc: an output of an earlier request as the source', async (t) => {

@@ -78,6 +78,12 @@ test('extension: no key gives or takes more than it may do itself, or for longer
   const slow = await make(gateway, { scopes }, limited.key)
   assert.equal(slow.json().calls_per_minute, 50)
 
+  assert.equal((await make(gateway, { scopes, priority: 'batch' })).json().priority, 'batch')
+  await limitKey(gateway.deps, limited.key_id, { priority: 'batch' })
+  assert.equal((await make(gateway, { scopes }, limited.key)).json().priority, 'batch')
+  const higher = await make(gateway, { scopes, priority: 'interactive' }, limited.key)
+  assertError(higher, 'PERMISSION_DENIED')
+
   const lasting = await createKey(gateway.deps, { scopes, account_id })
   for (const id of [keyIdOf(gateway.key), lasting.key_id]) {
     const taken = await gateway.call('POST', `${KEYS}/${id}/rotate`, { key: limited.key })

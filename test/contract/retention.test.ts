@@ -102,7 +102,9 @@ test('3 a file that is given up between the check of a submit and its storing is
   gateway.clock.advance(DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
-  await assert.rejects(submitDirectly(deps, account_id, { body }), { code: 'FILE_EXPIRED' })
+  await assert.rejects(submitDirectly(deps, { account_id, own_priority: null }, { body }), {
+    code: 'FILE_EXPIRED',
+  })
   assert.equal((await countRows(gateway)).requests, 0)
   assert.deepEqual(await onDisk(gateway), [])
 })

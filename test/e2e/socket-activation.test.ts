@@ -16,6 +16,7 @@ import { startNatsServer } from '../../scripts/cli/start/nats-server.ts'
 import { API_KEY } from '../support/processes/start-winnow.ts'
 
 const HOLDER = fileURLToPath(new URL('../support/processes/hold_sockets.py', import.meta.url))
+const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 interface LogLine {
@@ -23,13 +24,14 @@ interface LogLine {
   msg: string
   address?: string
   grpc?: string
+  admin?: string
 }
 
 /** A gateway that comes back whenever it ends, on the same sockets. */
 async function startHeld(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
-  const words = [HOLDER, 'http:grpc', process.execPath, 'scripts/run.mjs', 'gateway/main.ts']
+  const words = [HOLDER, 'http:grpc:admin', process.execPath, 'scripts/run.mjs', 'gateway/main.ts']
   const env = {
     ...process.env,
     NATS_URL: nats.url,
@@ -38,6 +40,7 @@ async function startHeld(t: TestContext) {
     GRPC_PORT: '1',
     METRICS_PORT: 'off',
     BOOTSTRAP_API_KEY: API_KEY,
+    ADMIN_TOKEN,
   }
   const holder = spawn('python3', words, { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(async () => {
@@ -49,7 +52,7 @@ async function startHeld(t: TestContext) {
   })
   const lines = createInterface(holder.stdout)[Symbol.asyncIterator]()
   const next = async () => JSON.parse((await lines.next()).value as string) as object
-  const ports = (await next()) as { http: number; grpc: number }
+  const ports = (await next()) as { http: number; grpc: number; admin: number }
   const ready = async () => {
     for (;;) {
       const line = (await next()) as LogLine
@@ -68,25 +71,29 @@ async function listSeparations(address: string): Promise<number> {
     .finally(() => client.close())
 }
 
-test('a restart of the gateway refuses no connection, over HTTP and gRPC', async (t) => {
+test('a restart of the gateway refuses no connection, over HTTP and gRPC, nor of an admin', async (t) => {
   const { ports, ready } = await startHeld(t)
   const url = `http://127.0.0.1:${ports.http}`
   const first = await ready()
   assert.equal(first.address, url)
   assert.equal(first.grpc, `127.0.0.1:${ports.grpc}`)
-  const ask = async () => {
+  assert.equal(first.admin, `http://127.0.0.1:${ports.admin}`)
+  const askAt = async (address: string, token: string) => {
     // a connection each, as of a client that has not come before
-    const headers = { authorization: `Bearer ${API_KEY}`, connection: 'close' }
-    const answer = await fetch(`${url}/v1/models`, { headers })
+    const headers = { authorization: `Bearer ${token}`, connection: 'close' }
+    const answer = await fetch(address, { headers })
     await answer.text()
     return answer.status
   }
+  const ask = () => askAt(`${url}/v1/models`, API_KEY)
+  const askAdmin = () => askAt(`${first.admin}/admin/accounts`, ADMIN_TOKEN)
   const list = () => listSeparations(`127.0.0.1:${ports.grpc}`)
   assert.equal(await ask(), 200)
+  assert.equal(await askAdmin(), 200)
   await list()
   process.kill(first.pid, 'SIGTERM')
   const asked: Promise<unknown>[] = []
-  const asking = setInterval(() => asked.push(ask(), list()), 50)
+  const asking = setInterval(() => asked.push(ask(), askAdmin(), list()), 50)
   const again = await ready()
   clearInterval(asking)
   asked.push(ask())

@@ -3,16 +3,22 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createClient } from '../../clients/typescript/node.ts'
+import { open } from '../../scripts/cli/open/command.ts'
+import { top } from '../../scripts/cli/top/command.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
 import { readOwnAddress } from '../../shared/own-address.ts'
 import { assertSiren, examplePath } from '../support/media/examples.ts'
 import { startLoad } from '../support/processes/follow-load.ts'
+import { makeTls, tlsFilesOf } from '../support/http/make-tls.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 import { startTcpProxy } from '../support/http/tcp-proxy.ts'
 import { createDatabase } from '../support/database/start-postgres.ts'
 import {
@@ -24,6 +30,7 @@ import {
 } from '../support/processes/start-winnow.ts'
 import type { LoadReport } from '../support/processes/steady-load.ts'
 
+const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const EXAMPLE = 'siren-and-speech'
 /** Requests between two events: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 8
@@ -180,5 +187,65 @@ test('GATEWAYS: two processes share the ports; one is killed while requests flow
   await assert.rejects(
     winnow.startGateway({ DATABASE_URL: '' }),
     /GATEWAYS: 2 processes need a PostgreSQL, since one alone works on a SQLite file/,
+  )
+})
+
+const tlsSettings = ({ certificateFile, keyFile, caFile }: ReturnType<typeof tlsFilesOf>) => ({
+  INTERNAL_TLS_CERT: certificateFile,
+  INTERNAL_TLS_KEY: keyFile,
+  INTERNAL_TLS_CA: caFile,
+})
+
+test('GATEWAYS: admins are at an address of their own, for who has a certificate', async (t) => {
+  const { folder, env: several } = await settingsOfSeveral(t)
+  const [ours, theirs] = [await makeTls(folder, 'ours'), await makeTls(folder, 'theirs')]
+  const files = tlsSettings(tlsFilesOf(folder, 'ours'))
+  const env = { ...several, ...files, GATEWAYS: '2', ADMIN_TOKEN, ADMIN_PORT: '0' }
+  const winnow = await startWinnow(t, { engines: 0, env })
+  const adminUrl = winnow.gateway.ready.admin!
+  assert.match(adminUrl, /^https:/)
+
+  const ask = (path: string, tls: object) =>
+    new Promise<{ status: number; body: string }>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+      const outgoing = request(
+        `${adminUrl}${path}`,
+        { ...tls, headers, agent: false },
+        (reply) =>
+          void text(reply).then((body) => resolve({ status: reply.statusCode!, body }), reject),
+      )
+      outgoing.on('error', reject).end()
+    })
+  for (const path of ['/admin/accounts', '/admin/sign-in', '/healthz', '/readyz', '/']) {
+    assert.equal((await ask(path, ours)).status, 200, path)
+  }
+  assert.match((await ask('/', ours)).body, /<html data-audience="admins"/)
+  assert.equal((await ask('/v1/models', ours)).status, 404, 'what is for clients')
+  const described = JSON.parse((await ask('/v1/openapi.json', ours)).body)
+  assert.deepEqual(described.servers, [{ url: adminUrl }])
+  assert.match(Object.keys(described.paths).join(), /^\/v1\/openapi.json(,\/admin[^,]+)+$/)
+  for (const tls of [{ ca: ours.ca }, { ...theirs, ca: ours.ca }]) {
+    await assert.rejects(ask('/healthz', tls), /ECONNRESET|alert|socket hang up/)
+  }
+
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  for (const path of ['accounts', 'session', 'sign-in', 'no-such-path']) {
+    const reply = await fetch(`${winnow.url}/admin/${path}`, { headers })
+    assert.equal(reply.status, 404, path)
+  }
+  assert.match(await (await fetch(winnow.url)).text(), /<html data-audience="clients"/)
+
+  const here = { DATA_DIR: winnow.folder, ADMIN_TOKEN }
+  const run = (env: object) => runCommand(top, ['--once'], { env: { ...here, ...env } })
+  const shown = await run(files)
+  assert.deepEqual([shown.errors, shown.code], ['', 0])
+  const page = await runCommand(open, ['--operators'], { env: { ...here, ...files } })
+  assert.match(page.text, RegExp(`^${adminUrl}/#operator=adm_code_`))
+  const refused = await run(tlsSettings(tlsFilesOf(folder, 'theirs')))
+  assert.match(refused.errors, /INTERNAL_TLS_CERT, INTERNAL_TLS_KEY and INTERNAL_TLS_CA must be /)
+  const astray = await run({ ADMIN_URL: winnow.url })
+  assert.match(
+    astray.errors,
+    /^There is no admin API at http:\/\/127[^ ]+: set ADMIN_TOKEN of the /,
   )
 })

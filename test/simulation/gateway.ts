@@ -26,6 +26,8 @@ const CONFIG: Parameters<typeof createGateway>[0]['config'] = {
   ...RETENTION,
   encryptionKeys: [Buffer.alloc(32, 1).toString('base64url')],
   publicUrl: () => 'http://winnow.test',
+  hasAdminAddress: false,
+  adminUrl: () => 'http://winnow.test',
   falApi: 'off',
   playground: 'off',
   playgroundFolder: 'no-folder',

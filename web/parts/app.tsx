@@ -1,5 +1,5 @@
 import { TASKS } from '../../shared/tasks.ts'
-import { goTo, view } from '../state/address.ts'
+import { AUDIENCE, goTo, view } from '../state/address.ts'
 import { showAdmin, takeAdminCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
@@ -89,7 +89,7 @@ function Header({ isShared }: { isShared: boolean }) {
       </p>
       <nav aria-label="Page">
         <a href="docs/">Documents</a>
-        {isShared ? <a href="./">Playground</a> : <Views />}
+        {isShared ? <a href="./">Playground</a> : AUDIENCE !== 'admins' && <Views />}
         {credential.value && (
           <button class="link" onClick={clearSession}>
             Sign out
@@ -115,7 +115,7 @@ function Views() {
           Developers
         </button>
       )}
-      {kind !== 'admin' && (
+      {kind !== 'admin' && AUDIENCE !== 'clients' && (
         <button class="link" onClick={() => showAdmin('work')}>
           Admins
         </button>

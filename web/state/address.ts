@@ -23,13 +23,18 @@ export type View =
   /** A section of the admins' view, and how it is filtered. */
   | { kind: 'admin'; section: string; filters: Readonly<Record<string, string>> }
 
+/** Whom the gateway serves this page to. Admins may have an address of their own. */
+export const AUDIENCE = document.documentElement.dataset.audience as
+  'clients' | 'admins' | undefined
+
 const DEVELOPERS = '#/developers'
 
 /** What the fragment of the address says, such as `#request=…`. */
 export const parameters = () => new URLSearchParams(location.hash.slice(1))
 
 export function viewInAddress(): View {
-  const [, section, query] = /^#\/admin\/(\w*)\??(.*)$/.exec(location.hash) ?? []
+  const ofAdmins = /^#\/admin\/(\w*)\??(.*)$/.exec(location.hash)
+  const [, section, query] = ofAdmins ?? (AUDIENCE === 'admins' ? ['', '', ''] : [])
   if (section !== undefined) {
     const filters = Object.fromEntries(new URLSearchParams(query))
     return { kind: 'admin', section: section || ADMIN_SECTIONS[0], filters }

@@ -76,6 +76,9 @@ export const spans = signal<Span[]>([])
 /** Only what differs from the service's defaults. */
 export const options = signal<Options>({})
 
+/** Whether the files let requests go first that others wait for. */
+export const mayWait = signal(false)
+
 /** Sets the source and drops spans and the track, which belonged to the previous one. */
 export function setSource(next: Source | SeveralFiles | null): void {
   source.value = next
@@ -115,6 +118,7 @@ export function clearDraft(): void {
   setSource(null)
   prompts.value = ['']
   options.value = {}
+  mayWait.value = false
 }
 
 /** How a submission refers to its media. */

@@ -10,7 +10,14 @@ import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import { doubtLength } from './doubt.ts'
-import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
+import {
+  askedInput,
+  givenPrompts,
+  mayWait,
+  setSource,
+  type FileSource,
+  type SeveralFiles,
+} from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, waitFor, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './open-request.ts'
@@ -22,7 +29,7 @@ export interface Entry {
   path: string
   prompts: readonly string[]
   /** Null if the page was reloaded since, and can't read the file any more. */
-  given: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata'>) | null
+  given: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata' | 'priority'>) | null
   /** Uploaded and submitted, but not yet answered. */
   submit: Submit | null
   state: Signal<EntryState>
@@ -107,7 +114,8 @@ export function separateFiles({ files }: SeveralFiles): void {
       : ''
   if (all > FILES_MAX) return
   const input = { ...askedInput(), ...askedSide() }
-  const [asked, prompts] = [{ input, ...askedMetadata() }, givenPrompts()]
+  const priority = mayWait.value && ({ priority: 'batch' } as const)
+  const [asked, prompts] = [{ input, ...askedMetadata(), ...priority }, givenPrompts()]
   const added = files.map(({ path, source }) =>
     entryOf({
       path,

@@ -42,7 +42,7 @@ async function isKept(fileId: string, client: Client): Promise<boolean> {
 }
 
 /** A submission that can be repeated: its key tells the service that it is the same one. */
-export interface Submit extends Pick<Submission, 'input' | 'metadata'> {
+export interface Submit extends Pick<Submission, 'input' | 'metadata' | 'priority'> {
   idempotencyKey: string
 }
 
@@ -51,11 +51,15 @@ export interface Submit extends Pick<Submission, 'input' | 'metadata'> {
  * @throws the reason of `signal` if it fires in the meantime, in which case the request is canceled
  */
 export async function submit(
-  { idempotencyKey, input, metadata }: Submit,
+  { idempotencyKey, input, metadata, priority }: Submit,
   signal: AbortSignal,
 ): Promise<string> {
   const client = currentClient()
-  const submission = { input: { ...input, preview: true }, ...(metadata && { metadata }) }
+  const submission = {
+    input: { ...input, preview: true },
+    ...(metadata && { metadata }),
+    ...(priority && { priority }),
+  }
   const { request_id: id } = await client.submit(submission, { idempotencyKey })
   if (signal.aborted) await client.cancel(id).catch(ignoreEnded)
   signal.throwIfAborted()

@@ -9,6 +9,7 @@ import { accountOf, mediaOf } from '../../store/accounts.ts'
 import type { Store } from '../../store/database.ts'
 import { countJobs } from '../../store/jobs-in-broker.ts'
 import { countWaiting } from '../../store/requests.ts'
+import type { ApiKeyRow } from '../../store/schema/tables.ts'
 
 /** Requests are counted up to this number. */
 const COUNTED_MAX = 10_000
@@ -21,11 +22,15 @@ export interface StandingDeps {
 }
 
 /**
- * Returns the highest class of the account's requests, and the maximum and the use of each limit by
+ * Returns the highest class of requests with the key, and the maximum and the use of each limit by
  * its name. `max` is null if there is no limit; `used` is null for limits on each single key or
  * file.
  */
-export async function standingOf({ store, clock, feed, config }: StandingDeps, accountId: string) {
+export async function standingOf(
+  { store, clock, feed, config }: StandingDeps,
+  key: Pick<ApiKeyRow, 'account_id' | 'own_priority'>,
+) {
+  const { account_id: accountId } = key
   const account = await accountOf(store, { account_id: accountId })
   const { held, reserved } = mediaOf(account)
   const used = {
@@ -43,5 +48,5 @@ export async function standingOf({ store, clock, feed, config }: StandingDeps, a
       { max: max === Infinity ? null : max, used: used[name] },
     ]),
   )
-  return { priority: highestPriority(account, config), limits }
+  return { priority: highestPriority({ account, key }, config), limits }
 }

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
+import { PRIORITIES } from '../../../shared/priority.ts'
 import { kindOf } from '../../../shared/request-kind.ts'
 import type { SeparationOptions } from '../../../shared/separation-options.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
@@ -158,7 +159,12 @@ export class QueueEstimates {
   async #read(): Promise<Rows> {
     const { store, feed, clock } = this.#deps
     const [changes, readAt] = [feed.changes, clock.elapsed()]
-    const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
+    const [oldest, completed] = [
+      await openRequests(store),
+      await lastCompleted(store, COMPLETED_MAX),
+    ]
+    // Batch is behind what people wait for.
+    const open = PRIORITIES.flatMap((each) => oldest.filter(({ priority }) => priority === each))
     const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
     const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
     this.#rows = { changes, readAt, open, positions, speed: speedOf(doneWork(completed)) }

@@ -3,8 +3,8 @@
 import type { JobQueue } from '../../../shared/broker/broker.ts'
 import { reservedOf } from '../../../shared/priority.ts'
 import { limitOf } from '../../accounts/limits.ts'
-import type { Store } from '../../store/database.ts'
-import { countJobs, jobsInBroker } from '../../store/jobs-in-broker.ts'
+import { inTransaction, isPostgres, oneAtATime, type Store } from '../../store/database.ts'
+import { countJobs, jobsInBroker, takePlaces } from '../../store/jobs-in-broker.ts'
 import type { WaitingJob } from '../../store/outbox.ts'
 
 type QueuedJob = Pick<
@@ -17,20 +17,53 @@ type QueuedJob = Pick<
  * with the broker goes to `first`, its only short one to `short`. So does a job that was attempted
  * before, because it has waited already. The others go to the further queue of their length, which
  * may fill only a part of an engine; batch jobs go to `batch`. Jobs get no queue if their account
- * has as many with the broker as it may; batch jobs leave a share of these to interactive ones.
+ * has as many with the broker as it may; batch jobs leave a share of these to interactive ones. A
+ * job that a limit allows takes its place at once, because several gateways choose at once.
  */
 export async function queuesOf(
   store: Store,
   waiting: readonly QueuedJob[],
   jobsMaxPerAccount: number,
 ): Promise<Map<string, JobQueue>> {
-  const accountIds = [...new Set(waiting.map((row) => row.account_id))]
-  const present = await jobsInBroker(store, accountIds)
-  const rooms = new Map<string, { room: number; reserved: number }>()
+  // One that is handed over again may have had a place before.
+  const except = waiting.map((row) => row.request_id)
+  const present = await jobsInBroker(store, accountsOf(waiting), except)
+  const limits = new Map<string, number>()
   for (const [accountId, jobs] of present) {
     const { max } = limitOf(jobs, 'concurrent_jobs', jobsMaxPerAccount)
-    if (max === Infinity) continue
-    const room = max - (await countJobs(store, accountId, max))
+    if (max !== Infinity) limits.set(accountId, max)
+  }
+  const isLimited = ({ account_id: accountId, priority }: QueuedJob) =>
+    limits.has(accountId) || priority === 'batch'
+  const limited = waiting.filter(isLimited)
+  if (limited.length === 0 || !isPostgres(store)) return choose(store, waiting, { present, limits })
+  return inTransaction(store, async (store) => {
+    // Another gateway that counts the jobs of one of these accounts sees the places taken here.
+    for (const id of accountsOf(limited).sort()) await oneAtATime(store, `jobs ${id}`)
+    const queues = await choose(store, waiting, { present: new Map(present), limits })
+    const ids = limited.map((row) => row.request_id).filter((id) => queues.has(id))
+    await takePlaces(store, ids)
+    return queues
+  })
+}
+
+const accountsOf = (rows: readonly QueuedJob[]) => [...new Set(rows.map((row) => row.account_id))]
+
+interface AccountJobs {
+  present: Awaited<ReturnType<typeof jobsInBroker>>
+  /** Jobs that an account may have with the broker, if not any number. */
+  limits: ReadonlyMap<string, number>
+}
+
+async function choose(
+  store: Store,
+  waiting: readonly QueuedJob[],
+  { present, limits }: AccountJobs,
+): Promise<Map<string, JobQueue>> {
+  const except = waiting.map((row) => row.request_id)
+  const rooms = new Map<string, { room: number; reserved: number }>()
+  for (const [accountId, max] of limits) {
+    const room = max - (await countJobs(store, accountId, max, { except }))
     rooms.set(accountId, { room, reserved: reservedOf(max) })
   }
   const batchRooms = await batchRoomsOf(store, waiting)
@@ -71,9 +104,11 @@ async function batchRoomsOf(
   waiting: readonly QueuedJob[],
 ): Promise<Map<string, number>> {
   const batch = waiting.filter(({ priority }) => priority === 'batch')
+  const except = waiting.map((row) => row.request_id)
   const rooms = new Map<string, number>()
-  for (const accountId of new Set(batch.map((row) => row.account_id))) {
-    const jobs = await countJobs(store, accountId, BATCH_JOBS_MAX, 'batch')
+  for (const accountId of accountsOf(batch)) {
+    const counted = { priority: 'batch', except } as const
+    const jobs = await countJobs(store, accountId, BATCH_JOBS_MAX, counted)
     rooms.set(accountId, BATCH_JOBS_MAX - jobs)
   }
   return rooms

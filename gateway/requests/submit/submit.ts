@@ -22,7 +22,7 @@ import { inTransaction } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
 import { insertRequest } from '../../store/requests.ts'
 import type { UploadedFile } from '../../store/files.ts'
-import type { RequestRow } from '../../store/schema/tables.ts'
+import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
 import { newWebhookSecret } from '../../webhooks/signature.ts'
 import type { EngineDescription } from '../../../shared/engine-control.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
@@ -91,7 +91,7 @@ type SubmitConfig = PublicAddress &
  */
 export async function submit(
   deps: SubmitDeps,
-  accountId: string,
+  caller: Pick<ApiKeyRow, 'account_id' | 'own_priority'>,
   {
     kind = 'separate',
     body,
@@ -104,6 +104,7 @@ export async function submit(
   }: SubmitInput,
 ): Promise<SubmitAnswer> {
   const submission = SUBMISSION_CHECKS[kind](body, metadataText)
+  const { account_id: accountId } = caller
   const user = { accountId, signal }
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   let row: RequestRow
@@ -114,7 +115,7 @@ export async function submit(
     const source = await checkSource({ ...submission, received }, user, deps)
     row = newRow(deps, accountId, submission, { source, webhookFormat })
     answer = JSON.stringify(presentSubmitted(row, deps.config))
-    const { priority } = submission
+    const priority = { asked: submission.priority, key: caller }
     await insert(deps, row, { source, priority, answered: key && { ...key, answer } })
   } catch (error) {
     // Answers are looked up only after a failure, because a repeated submit always fails: its key
@@ -157,7 +158,7 @@ function emptyRow(
     account_id: accountId,
     kind: kindOf(options),
     status: 'IN_QUEUE',
-    priority: 'interactive', // its account decides, in the transaction
+    priority: 'interactive', // its account and key decide, in the transaction
     prompt,
     options: JSON.stringify(options),
     ...source.columns,
@@ -212,11 +213,11 @@ async function insert(
   row: RequestRow,
   {
     source,
-    priority: asked,
+    priority: { asked, key },
     answered,
   }: {
     source: CheckedSource
-    priority: Priority | undefined
+    priority: { asked: Priority | undefined; key: Pick<ApiKeyRow, 'own_priority'> }
     answered: (IdempotencyKey & { answer: string }) | undefined
   },
 ): Promise<void> {
@@ -227,7 +228,7 @@ async function insert(
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       await source.keep(store) // first: a file that has just arrived counts as media
       const account = await accountOf(store, row)
-      const priority = priorityOf(account, asked, deps.config)
+      const priority = priorityOf({ account, key }, asked, deps.config)
       await reserveAtSubmit(store, { row, account }, created_at)
       await assertMonth(store, { row, account }, deps.config)
       if (row.kind === 'separate') assertMediaRoom(account, deps.config)

@@ -14,7 +14,7 @@ import { addIndexes } from './indexes-migration.ts'
 import { addOwnLimits } from './limits-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
-import { addPriorities } from './priorities-migration.ts'
+import { addKeyPriorities, addPriorities } from './priorities-migration.ts'
 import { addShares } from './shares-migration.ts'
 import { addSounds } from './sounds-migration.ts'
 import { addUsage } from './usage-migration.ts'
@@ -51,6 +51,7 @@ export const migrations: Record<string, Migration> = {
   '029-admin-names': { up: addAdminNames },
   '030-device-seconds': { up: addDeviceSeconds },
   '031-priorities': { up: addPriorities },
+  '033-key-priorities': { up: addKeyPriorities },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -18,3 +18,8 @@ export async function addPriorities(db: Kysely<any>): Promise<void> {
     .columns(['is_batch', 'created_at', 'message_id'])
     .execute()
 }
+
+/** Adds the highest class of requests with a key. */
+export async function addKeyPriorities(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('api_keys').addColumn('own_priority', 'text').execute()
+}

@@ -63,6 +63,8 @@ export interface ApiKeyRow {
   last_used_at: string | null
   /** Calls per minute; null if the limit of its account applies. */
   own_calls_per_minute: number | null
+  /** The highest class of requests with it; null if that of its account applies. */
+  own_priority: Priority | null
 }
 
 export interface FileRow {
@@ -126,7 +128,10 @@ export interface RequestRow {
   /** Attempts whose device seconds are counted, as `attempt_ids`. */
   counted_attempt_ids: string
   engine_id: string | null
-  /** The sequence of its job in the broker stream, once it is published. */
+  /**
+   * The sequence of its job in the broker stream, once it is published. Before that it is 0 if the
+   * job counts in a limit of its account already.
+   */
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number

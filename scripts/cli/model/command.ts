@@ -189,11 +189,12 @@ function progressOf({ stderr, retryDelaysMs }: ModelIo) {
 const megabytesOf = (bytes: number): string => (bytes / 1e6).toFixed(0)
 
 function installedLine(record: ModelRecord, io: ModelIo): string {
-  const unverified = record.sources.filter(({ verified }) => !verified).map(({ file }) => file)
-  const note =
-    unverified.length > 0 ? `No checksum is published of ${unverified.join(', ')}.\n` : ''
+  const unverified = record.sources.filter(({ verified }) => !verified)
+  const note = unverified.map(
+    ({ file, sha256 }) => `No checksum is published of ${file}. Here its SHA-256 is ${sha256}.\n`,
+  )
   const place = join(modelsFolder(io), record.name)
-  return `Installed ${record.name} in ${place}.\n${note}${loadHint(record.name)}`
+  return `Installed ${record.name} in ${place}.\n${note.join('')}${loadHint(record.name)}`
 }
 
 const loadHint = (name: string): string =>

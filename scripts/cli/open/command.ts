@@ -10,6 +10,7 @@ import {
   ONE_RETRY,
   readAccess,
   SERVICE,
+  usualUrl,
   type Access,
   type Environment,
 } from '../service-access.ts'
@@ -22,8 +23,8 @@ address, which signs in once and within ten minutes, for a browser elsewhere.
   --operators       opens the operators' pages instead
   --token TOKEN     for them, ADMIN_TOKEN (or in the environment as such; for a service on
                     this machine also the file admin-token in DATA_DIR)
-  --url URL         the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                    else http://127.0.0.1:8080)
+  --url URL         the service (or WINNOW_URL, for operators ADMIN_URL; default: the one
+                    that runs on DATA_DIR, else http://127.0.0.1:8080)
   --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
                     the file api-key in DATA_DIR, by default ./data)
 `
@@ -42,7 +43,10 @@ export const open = command({
       const isNamed = values.url !== undefined || env.WINNOW_URL !== undefined
       const publicUrl = isNamed ? undefined : env.PUBLIC_URL?.replace(/\/+$/, '')
       const page = values.operators
-        ? await operatorsPage(readGateway(values, env), signal, publicUrl)
+        ? await operatorsPage(readGateway(values, env), signal, {
+            clientsAt: usualUrl(env),
+            publicUrl,
+          })
         : await ownPage(readAccess(values, env), requestId, publicUrl)
       const isOpened = await openBrowser(page, env)
       stderr.write(isOpened ? OPENED : NOT_OPENED)
@@ -64,15 +68,23 @@ async function ownPage(access: Access, requestId?: string, publicUrl?: string): 
   return page
 }
 
+interface ClientAddresses {
+  /** Where this command reaches the API of clients. */
+  clientsAt: string
+  /** Where browsers reach it, if elsewhere. */
+  publicUrl: string | undefined
+}
+
 /** @throws NoAnswerError if the gateway refuses the token */
 async function operatorsPage(
   gateway: Gateway,
   signal: AbortSignal,
-  publicUrl = gateway.url,
+  { clientsAt, publicUrl }: ClientAddresses,
 ): Promise<string> {
   await readFleet(gateway, signal)
   const { token: code } = createPass(gateway.token, 'code', Date.now())
-  return `${publicUrl}/#operator=${code}`
+  const address = gateway.url === clientsAt ? (publicUrl ?? gateway.url) : gateway.url
+  return `${address}/#operator=${code}`
 }
 
 /** False if there is no display, or no program to open addresses. */

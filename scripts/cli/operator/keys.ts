@@ -8,8 +8,9 @@ import { change } from './change.ts'
 
 const HELP = `Usage: ${commandText('keys', '<command> [--json]')}
 
-  create --scopes A,B [--account ID] [--name TEXT] [--expires 30d]
-                 make a key and show it, once; without --account for the account default
+  create --scopes A,B [--account ID] [--name TEXT] [--expires 30d] [--priority batch]
+                 make a key and show it, once; without --account for the account default.
+                 With --priority batch its requests let those of other keys go first
   list [--account ID]
                  all keys, or those of one account
   revoke ID      the key opens nothing any more
@@ -26,14 +27,15 @@ export const keys = command({
   actions: {
     create: change(
       '',
-      { scopes: TEXT, account: TEXT, name: TEXT, expires: TEXT },
-      (deps, { scopes, account, name, expires }) => {
+      { scopes: TEXT, account: TEXT, name: TEXT, expires: TEXT, priority: TEXT },
+      (deps, { scopes, account, name, expires, priority }) => {
         if (scopes === undefined) throw new UsageError('create needs --scopes (see --help).')
         return createKey(deps, {
           scopes: scopes.split(/[\s,]+/).filter(Boolean),
           ...(account !== undefined && { account_id: account }),
           ...(name !== undefined && { name }),
           ...(expires !== undefined && { expires }),
+          ...(priority !== undefined && { priority }),
         })
       },
     ),

@@ -16,13 +16,13 @@ export interface StartPorts {
 
 type Settings = Pick<
   Config,
-  'gateways' | 'port' | 'grpcHost' | 'grpcPort' | 'metricsHost' | 'metricsPort'
+  'gateways' | 'port' | 'grpcHost' | 'grpcPort' | 'metricsHost' | 'metricsPort' | 'adminPort'
 >
 
 /** @param engines how many */
 export async function choosePorts(settings: Settings, engines: number): Promise<StartPorts> {
-  const { gateways, port, grpcHost, grpcPort, metricsHost, metricsPort } = settings
-  const chosen = new Set<unknown>([port, grpcPort, metricsPort])
+  const { gateways, port, grpcHost, grpcPort, metricsHost, metricsPort, adminPort } = settings
+  const chosen = new Set<unknown>([port, grpcPort, metricsPort, adminPort])
   const nextFree = async (host: string, first: number): Promise<number> => {
     for (let nth = 0; nth < STEPS_MAX; nth += 1) {
       const next = portAfter(first, nth)

@@ -15,8 +15,8 @@ again until Ctrl-C.
 
   --once            show them once
   --interval SECONDS   between two looks, 1 to 3600 (default 2)
-  --url URL         the gateway (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                    else http://127.0.0.1:8080)
+  --url URL         the gateway's address for admins (or ADMIN_URL, WINNOW_URL; default:
+                    the one that runs on DATA_DIR, else http://127.0.0.1:8080)
   --token TOKEN     its ADMIN_TOKEN (or in the environment as such; for a gateway on this
                     machine also the file admin-token in DATA_DIR, by default ./data)
 

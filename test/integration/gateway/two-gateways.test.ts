@@ -14,6 +14,7 @@ import { rescue } from '../../../gateway/requests/follow/rescuer.ts'
 import { cancel, findOwn } from '../../../gateway/requests/own-requests.ts'
 import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
 import { inTransaction, type Store } from '../../../gateway/store/database.ts'
+import { PLACE_TAKEN } from '../../../gateway/store/jobs-in-broker.ts'
 import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
@@ -61,6 +62,34 @@ const countOf = (statuses: readonly number[], status: number) =>
 
 const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
   store.selectFrom(table).selectAll().execute()
+
+test('an account has no more jobs with engines than it may, whichever gateway hands them over', async (t) => {
+  const gateways = await startTwo(t)
+  const [{ broker, store, clock, call, deps }] = gateways
+  const { account_id: accountId } = (await call('GET', '/v1/account')).json()
+  const may = 5
+  await store.updateTable('accounts').set({ max_concurrent_jobs: may }).execute()
+  // more than two batches of the publisher
+  await atOnce(gateways, 75, (gateway) =>
+    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
+  )
+  for (let round = 1; round <= 6; round += 1) {
+    await Promise.all(gateways.map((gateway) => gateway.publish()))
+    assert.equal(broker.jobs.size, may, `round ${round}`)
+    for (const { request_id: requestId } of broker.jobs.values()) {
+      await cancel(deps, await findOwn(deps, accountId, requestId))
+    }
+    assert.equal(broker.jobs.size, 0)
+    clock.advance(2_001) // what is held back is looked at again
+  }
+  const waiting = store.selectFrom('outbox').select('request_id').orderBy('message_id').limit(may)
+  const ids = (await waiting.execute()).map((row) => row.request_id)
+  const died = { job_sequence: PLACE_TAKEN } // a gateway has taken the places, and died
+  await store.updateTable('requests').set(died).where('request_id', 'in', ids).execute()
+  await Promise.all(gateways.map((gateway) => gateway.publish()))
+  const given = [...broker.jobs.values()].map((job) => job.request_id)
+  assert.deepEqual(given.sort(), ids)
+})
 
 test('a stream on one gateway sends at once what happens on the other', async (t) => {
   const [first, second] = await startTwo(t)

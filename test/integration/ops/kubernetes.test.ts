@@ -26,7 +26,10 @@ const EVERYTHING = {
   media: { claim: 'media' },
   image: { pullSecrets: [{ name: 'registry' }] },
   settings: { LEASE_SECONDS: 20, QUEUE_MAX: 1_000_000 },
-  gateway: { serviceAccount: 'bucket-user', settings: { TRUSTED_PROXIES: '10.0.0.0/8' } },
+  gateway: {
+    serviceAccount: 'bucket-user',
+    settings: { TRUSTED_PROXIES: '10.0.0.0/8', ADMIN_PORT: 8_090 },
+  },
   engines: {
     main: { scaling: { by: 'prometheus', min: 0 } },
     gpu: {
@@ -140,6 +143,17 @@ test('pods stop as slowly as their programs, take the nearest value, and only sc
       .map(({ consumer }) => consumer)
       .sort(),
   )
+})
+
+test('a port of admins has the Service, and neither the ingress nor everybody', async (t) => {
+  const objects = objectsIn(await rendered(t, EVERYTHING))
+  const { ports } = find(objects, 'Service', 'winnow-gateway').spec
+  assert.deepEqual(ports.at(-1), { name: 'admin', port: 8_090, targetPort: 'admin' })
+  const { ingress } = find(objects, 'NetworkPolicy', 'winnow-gateway').spec
+  const rule = { ports: [{ port: 'admin' }], from: [{ podSelector: {} }] }
+  assert.deepEqual(ingress.at(-1), rule, 'the namespace')
+  const without = await rendered(t, NEEDED)
+  assert.doesNotMatch(without, /name: admin|port: admin/)
 })
 
 test('engines scale by the work of all gateways, counted once, and not at all by what is unknown', async (t) => {

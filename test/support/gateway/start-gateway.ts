@@ -92,7 +92,7 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 const CONFIG: Omit<
   GatewayConfig,
-  'encryptionKeys' | 'rateLimitPerMinute' | 'streamsMaxPerAccount'
+  'adminUrl' | 'encryptionKeys' | 'rateLimitPerMinute' | 'streamsMaxPerAccount'
 > = {
   falApi: 'on',
   playground: 'on',
@@ -102,6 +102,7 @@ const CONFIG: Omit<
   mediaOrigins: [],
   corsOrigins: [],
   publicUrl: () => PUBLIC_URL,
+  hasAdminAddress: false,
   uploadMinutes: 60,
   fileHours: 24,
   outputDays: 7,
@@ -173,6 +174,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
     config: {
       ...CONFIG,
+      adminUrl: options.config?.publicUrl ?? CONFIG.publicUrl,
       encryptionKeys,
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
       streamsMaxPerAccount: options.streamsMaxPerAccount ?? 1_000,

@@ -243,6 +243,8 @@ const ofLedger: Calls<typeof ledger> = {
 const ofJobsInBroker: Calls<typeof jobsInBroker> = {
   countJobs: (store, { account }) => jobsInBroker.countJobs(store, account.account_id, 10),
   jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
+  takePlaces: (store, { open }) => jobsInBroker.takePlaces(store, [open.request_id]),
+  givePlaceBack: (store, { open }) => jobsInBroker.givePlaceBack(store, open.request_id),
 }
 
 const ofOutbox: Calls<typeof outbox> = {

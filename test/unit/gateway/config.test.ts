@@ -100,4 +100,5 @@ test('a provider of admins needs a client, an owner and the admin token; without
   }
   assert.deepEqual(problemsOf({ ...others, OIDC_ISSUER: 'http://127.0.0.1:9000' }), [])
   assert.deepEqual(problemsOf({ INTERNAL_TLS_CERT: 'a.pem' }), ['INTERNAL_TLS_KEY must be set'])
+  assert.deepEqual(problemsOf({ ADMIN_PORT: '8090' }), ['ADMIN_TOKEN must be set'])
 })

@@ -58,7 +58,7 @@ export function AdminView() {
       {isAbsent && (
         <p>
           There is no view of admins at this address: the gateway runs without{' '}
-          <code>ADMIN_TOKEN</code>, or a proxy keeps them back.
+          <code>ADMIN_TOKEN</code>, a proxy keeps them back, or they have an address of their own.
         </p>
       )}
       {hasForm && !isAbsent && (

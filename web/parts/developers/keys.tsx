@@ -90,10 +90,12 @@ function KeyForm({ own, create }: KeyFormProps) {
     const fields = new FormData(form)
     const name = (fields.get('name') as string).trim()
     const expires = fields.get('expires') as string
+    const priority = fields.get('priority') === 'batch' ? 'batch' : undefined
     void create({
       scopes: scopes.filter((scope) => fields.has(scope)),
       ...(name && { name }),
       ...(expires && { expires }),
+      ...(priority && { priority }),
     })
   }
   return (
@@ -117,6 +119,13 @@ function KeyForm({ own, create }: KeyFormProps) {
               {text}
             </option>
           ))}
+        </select>
+      </label>
+      <label>
+        Its requests
+        <select name="priority">
+          {own?.priority !== 'batch' && <option value="">are as your account's</option>}
+          <option value="batch">let others go first (batch)</option>
         </select>
       </label>
       <fieldset>
@@ -154,7 +163,15 @@ const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
       </>
     ),
   },
-  { head: 'scopes', cell: (key) => <small>{key.scopes.join(' ')}</small> },
+  {
+    head: 'scopes',
+    cell: (key) => (
+      <small>
+        {key.scopes.join(' ')}
+        {key.priority === 'batch' && ', only batch'}
+      </small>
+    ),
+  },
   { head: 'created', by: (key) => key.created_at, cell: (key) => <PastTime of={key.created_at} /> },
   {
     head: 'last used',

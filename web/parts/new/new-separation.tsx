@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { doubt } from '../../state/doubt.ts'
-import { givenPrompts, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
+import { givenPrompts, mayWait, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
 import { sending, sendProblem, separate } from '../../state/open-request.ts'
 import { separateFiles } from '../../state/file-queue.ts'
 import { loadSeparatorsUntilKnown, soundNames } from '../../state/separators.ts'
@@ -52,12 +52,25 @@ export function NewSeparation() {
         <PromptHelp />
         {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
         <Options />
+        {chosen?.kind === 'files' && <MayWait />}
         <Send missing={missing} />
       </form>
       {isReady && chosen.kind !== 'files' && <Snippets source={chosen} />}
     </section>
   )
 }
+
+/** Nobody may be waiting for many files, while others wait for one. */
+const MayWait = () => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={mayWait.value}
+      onChange={({ currentTarget: { checked } }) => (mayWait.value = checked)}
+    />
+    These files may take until later: let others go first
+  </label>
+)
 
 /** @param missing what the form still needs; empty if nothing */
 function Send({ missing }: { missing: string }) {

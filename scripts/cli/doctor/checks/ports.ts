@@ -32,6 +32,7 @@ function portsOf(gateway: Config): [string, string, number][] {
     ['port http', gateway.host, gateway.port],
     ['port grpc', gateway.grpcHost, grpcPort],
     ['port metrics', gateway.metricsHost, metricsPort],
+    ['port admin', gateway.adminHost, gateway.adminPort],
   ]
   return all.filter(
     (each): each is [string, string, number] => typeof each[2] === 'number' && each[2] > 0,

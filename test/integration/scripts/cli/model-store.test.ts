@@ -223,6 +223,36 @@ test('a model is fetched once its licence is accepted, checked and installed', a
   assert.equal(existsSync(join(folder, '.downloads/tiny')), false)
 })
 
+test('a file of which no checksum is published must be what it was when it first came', async (t) => {
+  let change = false
+  const { entry } = await startModelHost(t, (_, response) => {
+    if (!change) return false
+    response.writeHead(200, { 'content-length': FILE.length })
+    response.end(Buffer.alloc(FILE.length))
+    return true
+  })
+  const files = entry.files.map(({ name, url }) => ({ name, url }))
+  const unknown = { ...entry, files }
+  const folder = emptyFolder()
+  const first = await fetchTiny(folder, unknown)
+  assert.ok(
+    first.text.includes(
+      `No checksum is published of 000003bb-feeb7c97.th. Here its SHA-256 is ${SHA256}.`,
+    ),
+  )
+  await run(folder, ['remove', 'tiny'])
+  change = true
+  const changed = await fetchTiny(folder, unknown)
+  assert.equal(changed.code, 1)
+  assert.match(
+    changed.errors,
+    RegExp(`its SHA-256 is .{64}, and was ${SHA256} when tiny was first`),
+  )
+  assert.equal(existsSync(join(folder, 'tiny')), false)
+  change = false
+  assert.equal((await fetchTiny(folder, unknown)).code, 0)
+})
+
 test('nobody is asked about a licence that allows any use, which is shown with its source', async (t) => {
   const { entry } = await startModelHost(t)
   const folder = emptyFolder()

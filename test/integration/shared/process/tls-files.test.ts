@@ -1,8 +1,7 @@
 /** TLS between the parts of the service, with certificates that openssl makes. */
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,51 +11,13 @@ import { engineConnector } from '../../../../gateway/operations/engine-address.t
 import { connectEngine } from '../../../../shared/engine-control.ts'
 import { loadTls, type Tls } from '../../../../shared/process/tls-files.ts'
 import { startMetricsServer } from '../../../../shared/telemetry/metrics-server.ts'
+import { makeTls, tlsFilesOf } from '../../../support/http/make-tls.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tls-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const openssl = (...words: string[]) =>
-  execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' })
-
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-
-/** An authority, and a certificate of it for `localhost`. */
-async function makeTls(name: string): Promise<Tls> {
-  openssl(
-    'req',
-    '-x509',
-    ...KEY,
-    '-keyout',
-    `${name}-ca.key`,
-    '-out',
-    `${name}-ca.pem`,
-    '-subj',
-    `/CN=${name} authority`,
-  )
-  openssl('req', ...KEY, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', '/CN=a part')
-  writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost')
-  const signing = [
-    '-CA',
-    `${name}-ca.pem`,
-    '-CAkey',
-    `${name}-ca.key`,
-    '-CAcreateserial',
-    '-extfile',
-    'names',
-  ]
-  openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, ...signing)
-  return (await loadTls(filesOf(name)))!
-}
-
-const filesOf = (name: string) => ({
-  certificateFile: join(folder, `${name}.pem`),
-  keyFile: join(folder, `${name}.key`),
-  caFile: join(folder, `${name}-ca.pem`),
-})
-
-const ours = await makeTls('ours')
-const theirs = await makeTls('theirs')
+const ours = await makeTls(folder, 'ours')
+const theirs = await makeTls(folder, 'theirs')
 
 test('an engine answers who has a certificate of its authority, and nobody else', async (t) => {
   const engine = { setBatching: () => undefined } as unknown as ControlledEngine
@@ -100,9 +61,9 @@ test('metrics are for clients with a certificate; without an authority, for all 
 })
 
 test('a file that is missing, or belongs to another key, is named at the start', async () => {
-  const missing = loadTls({ ...filesOf('ours'), caFile: join(folder, 'none.pem') })
+  const missing = loadTls({ ...tlsFilesOf(folder, 'ours'), caFile: join(folder, 'none.pem') })
   await assert.rejects(missing, /^StartError: INTERNAL_TLS_CA: ENOENT/)
-  const mixed = loadTls({ ...filesOf('ours'), keyFile: join(folder, 'theirs.key') })
+  const mixed = loadTls({ ...tlsFilesOf(folder, 'ours'), keyFile: join(folder, 'theirs.key') })
   await assert.rejects(
     mixed,
     /^StartError: INTERNAL_TLS_CERT, INTERNAL_TLS_KEY: .*key values mismatch/,

@@ -7,7 +7,12 @@ import test, { type TestContext } from 'node:test'
 import { choosePorts } from '../../../../../scripts/cli/start/ports.ts'
 import { freePorts } from '../../../../support/processes/free-ports.ts'
 
-const HOSTS = { gateways: 1, grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
+const HOSTS = {
+  gateways: 1,
+  grpcHost: '127.0.0.1',
+  metricsHost: '127.0.0.1',
+  adminPort: 'off' as const,
+}
 const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }
 
 /** Takes a port, unless another program has it. */
