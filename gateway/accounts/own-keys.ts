@@ -86,7 +86,8 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
 export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   revokeKey(authored(deps), keyId, assertOwn(deps))
 
-const authored = ({ store, clock, caller, client }: OwnKeyDeps) => ({
+/** Returns what the record of changes needs, for a change that a key makes to its account. */
+export const authored = ({ store, clock, caller, client }: OwnKeyDeps) => ({
   ...{ store, clock, by: caller.key_id },
   author: { tool: TOOL, origin: client } as const,
 })
@@ -117,14 +118,18 @@ function assertNoMore(caller: Rights, key: Rights): void {
   throw new ServiceError('PERMISSION_DENIED', { message })
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
-async function assertMayChange({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
+/**
+ * Lets the account's changes to keys and webhook endpoints go one at a time until the transaction
+ * ends.
+ * @throws ServiceError `RATE_LIMITED`
+ */
+export async function assertMayChange({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
   const accountId = caller.account_id
   await oneAtATime(store, `keys ${accountId}`)
   const from = isoTime(clock.now() - DAY_MS)
   const most = OWN_KEYS.changesPerDayMax
   if ((await countChanges(store, { accountId, tool: TOOL, from })) < most) return
-  const message = `An account may make and rotate ${most} keys in 24 hours.`
+  const message = `An account may change its keys and endpoints ${most} times in 24 hours.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
 }
 
