@@ -68,7 +68,7 @@ export async function createEndpoint(
     created_at: isoTime(deps.clock.now()),
   }
   await inTransaction(deps.store, async (store) => {
-    await assertMayChange(deps, store)
+    await assertMayChange(deps, store, 'endpoints')
     assertRoom(await listEndpoints(store, row.account_id))
     await insertEndpoint(store, row)
     await recordChange({ ...deps, store }, 'endpoint.create', row, { host: hostOf(url), events })
@@ -175,7 +175,7 @@ const change = (
   { action, details, setOf }: RecordedChange,
 ): Promise<WebhookEndpointRow> =>
   inTransaction(deps.store, async (store) => {
-    await assertMayChange(deps, store)
+    await assertMayChange(deps, store, 'endpoints')
     const row = await findOwnEndpoint(store, deps.caller.account_id, endpointId)
     await recordChange({ ...deps, store }, action, row, details)
     return (await changeEndpoint(store, endpointId, setOf(row))) ?? row

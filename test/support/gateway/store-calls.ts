@@ -386,7 +386,12 @@ const ofChanges: Calls<typeof changes> = {
       details: {},
     }),
   countChanges: (store, { account, now }) =>
-    changes.countChanges(store, { accountId: account.account_id, tool: 'account_api', from: now }),
+    changes.countChanges(store, {
+      actions: ['key.create', 'key.rotate'],
+      accountId: account.account_id,
+      tool: 'account_api',
+      from: now,
+    }),
   hasChange: (store, { key, now }) =>
     changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
   async listChanges(store, { account, key, now }) {

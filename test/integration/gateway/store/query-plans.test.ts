@@ -26,7 +26,8 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'scans outbox': 'no longer than the queue: QUEUE_MAX holds',
   },
   countChanges: {
-    'filters changes by tool': 'of one account and day, in which it may make 100 itself',
+    'filters changes by tool': 'of one account and day, in which it may make 200 itself',
+    'filters changes by action': 'likewise',
   },
   countJobs: {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
