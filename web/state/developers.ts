@@ -54,7 +54,7 @@ export const endpointCalls = ({ endpoint_id: id }: Pick<Endpoint, 'endpoint_id'>
   return {
     enable: (enabled: boolean) => ask<Endpoint>('PATCH', path, { enabled }),
     rotate: () => ask<NewEndpoint>('POST', `${path}/rotate`),
-    remove: () => ask<undefined>('DELETE', path),
+    remove: () => new Transport(clientOptions()).delete(path),
     test: () => ask<Schemas['WebhookTestResult']>('POST', `${path}/test`),
     replay: (since: string) =>
       ask<Schemas['Replay']>('POST', `${path}/replay`, { since, only_failed: true }),

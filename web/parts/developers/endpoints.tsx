@@ -32,8 +32,9 @@ export function Endpoints() {
   }
   const refresh = () => attempt(async () => setEndpoints(await readEndpoints()))
   useEffect(() => void refresh(), [])
-  const change = async (work: Promise<Endpoint | NewEndpoint | undefined>) => {
+  const change = async (work: Promise<Endpoint | NewEndpoint | void>) => {
     setMade(null)
+    setShown(null)
     await attempt(async () => {
       const endpoint = await work
       setMade(endpoint && 'signing_secret' in endpoint ? endpoint : null)
@@ -105,7 +106,7 @@ const EndpointForm = ({ create }: { create(url: string): void }) => (
   </form>
 )
 
-type Change = (work: Promise<Endpoint | NewEndpoint | undefined>) => Promise<null>
+type Change = (work: Promise<Endpoint | NewEndpoint | void>) => Promise<null>
 
 const columnsOf = (change: Change, show: (endpoint: Endpoint) => void): Column<Endpoint>[] => [
   {
