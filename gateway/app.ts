@@ -67,6 +67,7 @@ import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoutes } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { usageRoute } from './routes/usage.ts'
+import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts'
 import { webhookTestRoute } from './routes/webhook-test.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
@@ -297,6 +298,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     deliveryAttemptsRoute,
     latestAttemptsRoute,
     webhookTestRoute,
+    webhookEndpointRoutes,
     accountRoute,
     ownKeyRoutes,
     usageRoute,

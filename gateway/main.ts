@@ -24,6 +24,7 @@ import { startTracing } from '../shared/telemetry/tracing.ts'
 import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/process/service-manager.ts'
+import { renewEndpointSecrets } from './webhooks/endpoint-secrets.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildAdminApp, buildApp } from './app.ts'
 import { loadConfig, mediaOrigins, portAfter } from './config.ts'
@@ -88,6 +89,7 @@ const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
 const store = await startOrEnd(log, openDatabase(settings, log, { migrates: true }))
 if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
+await startOrEnd(log, renewEndpointSecrets(store, encryptionKeys))
 const { bootstrapApiKey } = settings
 await inDataFolder(
   ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),

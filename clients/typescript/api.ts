@@ -337,6 +337,15 @@ export interface components {
              */
             include?: boolean | null;
         };
+        ChangeEndpointRequest: {
+            /** @description A public HTTPS URL. */
+            url?: string | null;
+            /** @description The types of events that it receives. */
+            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
+            description?: string | null;
+            /** @description A disabled endpoint gets nothing, and what waits for it has failed. It can be replayed. */
+            enabled?: boolean | null;
+        };
         ChangeModelRequest: {
             /** @description All engines by default. */
             engine_id?: string | null;
@@ -345,6 +354,16 @@ export interface components {
             name: string;
             /** @default false */
             metered?: boolean | null;
+        };
+        CreateEndpointRequest: {
+            /**
+             * Format: uri
+             * @description A public HTTPS URL.
+             */
+            url: string;
+            /** @description The types of events that it receives. Default: all. */
+            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
+            description?: string | null;
         };
         /**
          * @description Describes a file whose bytes are sent afterwards.
@@ -457,6 +476,24 @@ export interface components {
         DeliveryAttemptList: {
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
+        };
+        EndpointDeliveryList: {
+            object: "list";
+            data: {
+                /** @description The value of the header `webhook-id`. */
+                webhook_id: string;
+                request_id: string;
+                type: "audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed";
+                /** Format: date-time */
+                created_at: string;
+                delivery_status: "pending" | "sending" | "delivered" | "failed";
+                /** @description Attempts started so far. */
+                attempts: number;
+                delivered_at: string | null;
+                last_error: string | null;
+                next_attempt_at: string | null;
+            }[];
+            next_cursor: string | null;
         };
         /**
          * @description An engine that serves the model now, with its model for text.
@@ -683,6 +720,7 @@ export interface components {
             /** @description Latest first. */
             webhook_attempts: {
                 request_id: string;
+                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
@@ -889,6 +927,26 @@ export interface components {
              * @description Plays the result in a browser. The fragment is the secret and is shown only once.
              */
             url: string;
+        };
+        NewWebhookEndpoint: {
+            endpoint_id: string;
+            /**
+             * Format: uri
+             * @description A public HTTPS URL.
+             */
+            url: string;
+            /** @description The types of events that it receives. */
+            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
+            description: string;
+            enabled: boolean;
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            failing_since: string | null;
+            old_secret_ends_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The secret that signs, `whsec_…`. It is shown only once. */
+            signing_secret: string;
         };
         /**
          * @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`.
@@ -1124,6 +1182,22 @@ export interface components {
                 signing_secret?: string;
             };
         };
+        Replay: {
+            /** @description Deliveries. */
+            replayed: number;
+            next_since: string | null;
+        };
+        ReplayRequest: {
+            /** @description Events from this time on, such as `2026-01-31T12:00:00Z`. */
+            since: string;
+            /** @description Events before this time. Default: now. */
+            until?: string | null;
+            /**
+             * @description Only those that were not delivered: failed, or waiting for a retry.
+             * @default false
+             */
+            only_failed?: boolean | null;
+        };
         /**
          * @description A page of requests, newest first.
          * @example {
@@ -1148,6 +1222,13 @@ export interface components {
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
+        };
+        RotateEndpointRequest: {
+            /**
+             * @description How long the old secret signs, too; 0 if it has leaked.
+             * @default 86400
+             */
+            overlap_seconds?: number | null;
         };
         SeparateForm: {
             /** @description The sound to extract, in plain language. Repeat it for several sounds. */
@@ -1769,6 +1850,7 @@ export interface components {
             object: "list";
             data: {
                 request_id: string;
+                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
@@ -1784,6 +1866,28 @@ export interface components {
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
+        };
+        WebhookEndpoint: {
+            endpoint_id: string;
+            /**
+             * Format: uri
+             * @description A public HTTPS URL.
+             */
+            url: string;
+            /** @description The types of events that it receives. */
+            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
+            description: string;
+            enabled: boolean;
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            failing_since: string | null;
+            old_secret_ends_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEndpointList: {
+            object: "list";
+            data: components["schemas"]["WebhookEndpoint"][];
         };
         /**
          * @description A webhook receiver, and the secret that signs the event.

@@ -34,6 +34,7 @@ import {
 import { addChange, listChanges, type NewChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { deletePageSessionsOf } from '../store/page-sessions.ts'
+import { deleteEndpointsOf } from '../store/webhook-endpoints.ts'
 import { credit } from '../store/ledger.ts'
 import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/schema/tables.ts'
 
@@ -124,9 +125,9 @@ export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Deletes an account for good. Its keys, page sessions and name are gone at once; the gateways then
- * delete its requests and media. Its id remains, as do the ledger, the usage by day and the record
- * of changes.
+ * Deletes an account for good. Its keys, page sessions, webhook endpoints and name are gone at
+ * once; the gateways then delete its requests and media. Its id remains, as do the ledger, the
+ * usage by day and the record of changes.
  * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the default account, which always
  *   exists
  */
@@ -141,6 +142,7 @@ export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
     const deleted = { name: '', disabled_at: row.disabled_at ?? now, deleted_at: now }
     await updateAccount(store, accountId, deleted)
     const keys = await deleteApiKeys(store, accountId)
+    await deleteEndpointsOf(store, accountId)
     await record({ ...deps, store }, 'account.delete', row, { keys })
     return presentAccount({ ...row, ...deleted })
   })

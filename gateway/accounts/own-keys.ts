@@ -61,7 +61,7 @@ export const createOwnKey = (deps: OwnKeyDeps, body: unknown) =>
       maker: deps.caller,
       async check(store, key) {
         assertNoMore(deps.caller, key)
-        await assertMayChange(deps, store)
+        await assertMayChange(deps, store, 'keys')
         await assertRoom(deps, store)
       },
     },
@@ -75,7 +75,7 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   rotateKey(authored(deps), keyId, async (store, key) => {
     await assertOwn(deps)(store, key)
     assertNoMore(deps.caller, key)
-    await assertMayChange(deps, store)
+    await assertMayChange(deps, store, 'keys')
   })
 
 /**
@@ -86,7 +86,8 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
 export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   revokeKey(authored(deps), keyId, assertOwn(deps))
 
-const authored = ({ store, clock, caller, client }: OwnKeyDeps) => ({
+/** Returns what the record of changes needs, for a change that a key makes to its account. */
+export const authored = ({ store, clock, caller, client }: OwnKeyDeps) => ({
   ...{ store, clock, by: caller.key_id },
   author: { tool: TOOL, origin: client } as const,
 })
@@ -121,14 +122,28 @@ function assertNoMore(caller: Rights, key: Rights): void {
   throw new ServiceError('PERMISSION_DENIED', { message })
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
-async function assertMayChange({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
+/** The changes that are counted together, so that one kind can't use up another. */
+const COUNTED = {
+  keys: ['key.create', 'key.rotate', 'key.revoke'],
+  endpoints: ['endpoint.create', 'endpoint.change', 'endpoint.rotate', 'endpoint.delete'],
+} as const
+
+/**
+ * Lets the account's changes to its keys or endpoints go one at a time until the transaction ends.
+ * @throws ServiceError `RATE_LIMITED`
+ */
+export async function assertMayChange(
+  { clock, caller }: OwnKeyDeps,
+  store: Store,
+  what: keyof typeof COUNTED,
+): Promise<void> {
   const accountId = caller.account_id
-  await oneAtATime(store, `keys ${accountId}`)
-  const from = isoTime(clock.now() - DAY_MS)
+  await oneAtATime(store, `${what} ${accountId}`)
+  const changes = { accountId, tool: TOOL, actions: COUNTED[what] } as const
   const most = OWN_KEYS.changesPerDayMax
-  if ((await countChanges(store, { accountId, tool: TOOL, from })) < most) return
-  const message = `An account may make and rotate ${most} keys in 24 hours.`
+  const from = isoTime(clock.now() - DAY_MS)
+  if ((await countChanges(store, { ...changes, from })) < most) return
+  const message = `An account may make, change and rotate ${most} ${what} in 24 hours.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
 }
 

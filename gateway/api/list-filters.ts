@@ -48,7 +48,8 @@ function kindNamed(value: unknown): RequestKind | undefined {
   throw filterError('model', `one of ${MODEL_ID}, ${SOUNDS_MODEL}`)
 }
 
-function timeOf(param: string, value: unknown): string | undefined {
+/** @throws ServiceError `INVALID_PARAMETER` that names `param` */
+export function timeOf(param: string, value: unknown): string | undefined {
   if (value === undefined || value === '') return undefined
   const time = typeof value === 'string' && TIME.test(value) ? Date.parse(value) : NaN
   if (Number.isNaN(time)) throw filterError(param, 'a time such as 2026-01-31T12:00:00Z')

@@ -6,6 +6,8 @@
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
+import type { RequestKind } from '../../shared/request-kind.ts'
+import type { RequestStatus } from '../../shared/request-status.ts'
 import { QueueResultResponse, SeparationData } from './result-schemas.ts'
 import { MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
 import { SoundsData } from './sounds-schemas.ts'
@@ -65,6 +67,23 @@ export type WebhookEvent =
   | Static<typeof SoundsCompletedEvent>
   | Static<typeof SoundsFailedEvent>
 
+/** The types of events that end a request. */
+export const EVENT_TYPES = [
+  'audio.separate.completed',
+  'audio.separate.failed',
+  'audio.sounds.completed',
+  'audio.sounds.failed',
+] as const satisfies readonly WebhookEvent['type'][]
+
+/** Returns the type of the event that tells how a request has ended. */
+export const eventTypeOf = ({
+  kind,
+  status,
+}: {
+  kind: RequestKind
+  status: RequestStatus
+}): WebhookEvent['type'] => `audio.${kind}.${status === 'COMPLETED' ? 'completed' : 'failed'}`
+
 export const WebhookTestRequest = Type.Object(
   { webhookUrl: WebhookUrl, webhookSecret: Type.Optional(WebhookSecret) },
   { title: 'WebhookTestRequest', additionalProperties: false },
@@ -91,6 +110,9 @@ export type WebhookTestResult = Static<typeof WebhookTestResult>
 /** One attempt to deliver a webhook, listed together with those of other requests. */
 export const WebhookAttempt = Type.Object({
   request_id: Type.String(),
+  endpoint_id: Nullable(
+    Type.String({ description: 'The endpoint; `null` for the `webhookUrl` of the request.' }),
+  ),
   host: Type.String({ description: 'Host of the receiver.' }),
   started_at: DateTime,
   duration_ms: Type.Integer({ minimum: 0 }),
@@ -115,7 +137,8 @@ const HEADERS = [
   header('webhook-timestamp', 'Time of this attempt, in seconds since 1970.'),
   header(
     'webhook-signature',
-    '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.',
+    '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. After ' +
+      'the rotation of a secret two such, with a space between them.',
   ),
 ]
 
@@ -133,7 +156,9 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
   post: {
     operationId,
     summary,
-    description: 'Sent to `webhookUrl` according to Standard Webhooks 1.0, in up to ten attempts.',
+    description:
+      'Sent to `webhookUrl` and to the endpoints of the account according to Standard Webhooks ' +
+      '1.0, in up to ten attempts.',
     tags: ['queue'],
     security: [],
     parameters: HEADERS,

@@ -6,7 +6,8 @@
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
 import { MetricSet } from '../../shared/telemetry/metrics.ts'
-import type { DeliveryState, RequestRow } from '../store/schema/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
+import type { DeliveryState } from '../store/schema/webhook-tables.ts'
 
 export class Metrics {
   readonly #set = new MetricSet()

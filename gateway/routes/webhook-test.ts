@@ -36,7 +36,8 @@ export function webhookTestRoute(app: FastifyInstance, deps: WebhookTestDeps): v
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort(clientGoneError()))
       await deps.checkWebhookUrl(url, { accountId, signal: gone.signal })
-      return deps.webhookTester.send(accountId, { url, secret }, gone.signal)
+      const secrets = secret === undefined ? [] : [secret]
+      return deps.webhookTester.send(accountId, { url, secrets }, gone.signal)
     },
   )
 }

@@ -56,10 +56,19 @@ interface ChangesPage {
   after?: { created_at: string; id: string }
 }
 
-/** Counts the changes to an account that a tool has made since a time. */
+/** Counts the changes of some kinds to an account that a tool has made since a time. */
 export async function countChanges(
   store: Store,
-  { accountId, tool, from }: { accountId: string; tool: ChangeRow['tool']; from: string },
+  {
+    accountId,
+    tool,
+    actions,
+    from,
+  }: Pick<ChangeRow, 'tool'> & {
+    accountId: string
+    actions: readonly ChangeRow['action'][]
+    from: string
+  },
 ): Promise<number> {
   const { count } = await store
     .selectFrom('changes')
@@ -67,6 +76,7 @@ export async function countChanges(
     .where('account_id', '=', accountId)
     .where('created_at', '>=', from)
     .where('tool', '=', tool)
+    .where('action', 'in', actions)
     .executeTakeFirstOrThrow()
   return Number(count)
 }

@@ -19,6 +19,7 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   request_logs: true,
   outbox: true,
   ledger: true,
+  webhook_endpoints: true,
   deliveries: true,
   idempotency_keys: true,
   media_removals: true,

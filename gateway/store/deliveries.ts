@@ -1,20 +1,41 @@
 /**
- * Webhooks of finished requests. A sender holds one by a claim, which lapses if the sender dies.
+ * Events of finished requests for receivers: the request's `webhookUrl` and the endpoints of its
+ * account. A sender holds one by a claim, which lapses if the sender dies.
  */
 
 import { sql, type Updateable } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
-import type { DeliveryRow, RequestRow, Tables } from './schema/tables.ts'
+import type { Tables } from './schema/tables.ts'
+import type { DeliveryRow } from './schema/webhook-tables.ts'
+import { findEndpoint, secretsOf } from './webhook-endpoints.ts'
 
 export type DeliveryChange = Updateable<Tables['deliveries']>
-export type DueDelivery = DeliveryRow & Pick<RequestRow, 'webhook_url' | 'webhook_secret'>
 
-export async function insertDelivery(store: Store, row: DeliveryRow): Promise<void> {
-  await store.insertInto('deliveries').values(row).execute()
+/** Where a delivery goes, and how it is signed. */
+export interface Receiver {
+  url: string
+  /** The secrets that sign, encrypted for `owner`, the id of a request or endpoint. */
+  secrets: readonly string[]
+  owner: string
 }
 
+export interface DueDelivery extends DeliveryRow {
+  /** Null if its endpoint was deleted or disabled. */
+  receiver: Receiver | null
+}
+
+export async function insertDeliveries(store: Store, rows: DeliveryRow[]): Promise<void> {
+  if (rows.length > 0) await store.insertInto('deliveries').values(rows).execute()
+}
+
+/** Returns the delivery to the `webhookUrl` of a request. */
 export const findDelivery = (store: Store, requestId: string): Promise<DeliveryRow | undefined> =>
-  store.selectFrom('deliveries').selectAll().where('request_id', '=', requestId).executeTakeFirst()
+  store
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .where('endpoint_id', 'is', null)
+    .executeTakeFirst()
 
 /** Returns the accounts that have something to send now. */
 export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
@@ -75,12 +96,29 @@ export async function claimDue(
     .returningAll()
     .executeTakeFirst()
   if (!claimed) return undefined
-  const receiver = await store
-    .selectFrom('requests')
-    .select(['webhook_url', 'webhook_secret'])
-    .where('request_id', '=', claimed.request_id)
-    .executeTakeFirst()
-  return receiver && { ...claimed, ...receiver } // undefined if both were deleted in between
+  const receiver = await receiverOf(store, claimed, now)
+  return receiver === undefined ? undefined : { ...claimed, receiver }
+}
+
+/** Returns undefined if both the delivery and its request were deleted in the meantime. */
+async function receiverOf(
+  store: Store,
+  { request_id: requestId, endpoint_id: endpointId }: DeliveryRow,
+  now: string,
+): Promise<Receiver | null | undefined> {
+  if (endpointId === null) {
+    const request = await store
+      .selectFrom('requests')
+      .select(['webhook_url', 'webhook_secret'])
+      .where('request_id', '=', requestId)
+      .executeTakeFirst()
+    if (!request) return undefined
+    const { webhook_url: url, webhook_secret: secret } = request
+    return { url: url ?? '', secrets: [secret ?? ''], owner: requestId }
+  }
+  const endpoint = await findEndpoint(store, endpointId)
+  if (!endpoint || endpoint.disabled_at !== null) return null
+  return { url: endpoint.url, secrets: secretsOf(endpoint, now), owner: endpointId }
 }
 
 /** Returns the delivery as it is now, if the claim still holds it. */

@@ -1,7 +1,7 @@
 /** The attempts to deliver webhooks: when each was made, and its outcome. */
 
 import type { Store } from './database.ts'
-import type { DeliveryAttemptRow } from './schema/tables.ts'
+import type { DeliveryAttemptRow } from './schema/webhook-tables.ts'
 
 /**
  * Attempts kept for one webhook; older ones are dropped. Each delivery or redelivery makes ten at
@@ -40,7 +40,8 @@ export const REQUESTS_LOOKED_AT = 100
 /** Returns the attempts of all webhooks, or those of an account's latest requests, latest first. */
 export const latestAttempts = (store: Store, limit: number, accountId?: string) =>
   latestWithDeliveries(store)
-    .select(['request_id', 'host', 'started_at', 'duration_ms', 'status_code', 'error'])
+    .select(['request_id', 'endpoint_id', 'host', 'started_at'])
+    .select(['duration_ms', 'status_code', 'error'])
     .$if(accountId !== undefined, (query) =>
       query.where('request_id', 'in', lastRequests(store, accountId!)),
     )

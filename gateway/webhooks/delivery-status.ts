@@ -7,7 +7,8 @@ import type { DeliveryAttemptList, WebhookDeliveryStatus } from '../api/schemas.
 import type { Store } from '../store/database.ts'
 import { changeDelivery, findDelivery } from '../store/deliveries.ts'
 import { readAttempts } from '../store/delivery-attempts.ts'
-import type { DeliveryRow, RequestRow } from '../store/schema/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
+import type { DeliveryRow } from '../store/schema/webhook-tables.ts'
 
 /** The status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {

@@ -22,7 +22,7 @@ export interface PublicPost {
    * because every post checks it again.
    * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
-  check(url: string, options?: { signal?: AbortSignal }): Promise<void>
+  check(url: string, options?: { signal?: AbortSignal; param?: UrlParam }): Promise<void>
   /**
    * Sends `body` once; never throws.
    * @param signal aborts the post; it is then unknown whether it arrived
@@ -35,7 +35,11 @@ export interface PostMessage {
   body: Buffer
   /** The account that makes the post; accounts share the slots of an address. */
   accountId: string
+  param?: UrlParam
 }
+
+/** The field of the address, for messages: of a submit (the default), or of an endpoint. */
+export type UrlParam = 'webhookUrl' | 'url'
 
 /**
  * The response, or a problem, whose text contains no IP address. With `isBusy`, nothing was sent,
@@ -47,11 +51,11 @@ export type PostOutcome =
 
 export type PublicPostOptions = RouteOptions & { limits?: Partial<typeof LIMITS> }
 
-const WEBHOOK_URL: AddressField = {
-  name: 'webhookUrl',
-  param: 'webhookUrl',
+const fieldOf = (param: UrlParam): AddressField => ({
+  name: param,
+  param,
   code: 'INVALID_WEBHOOK_URL',
-}
+})
 
 const LIMITS = {
   connectMsMax: 10_000,
@@ -72,12 +76,16 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
   const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
   const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
   const busy = new Error('too many concurrent posts to this host')
-  const route = createRouter(WEBHOOK_URL, options)
+  const routers = {
+    webhookUrl: createRouter(fieldOf('webhookUrl'), options),
+    url: createRouter(fieldOf('url'), options),
+  }
+  const route = (url: string, param: UrlParam) => routers[param](parseUrl(fieldOf(param), url))
   const addressSlots = new FairShares(limits.addressPostsMax)
 
   return {
-    async check(url, { signal = NEVER } = {}) {
-      await route(parseUrl(WEBHOOK_URL, url))
+    async check(url, { signal = NEVER, param = 'webhookUrl' } = {}) {
+      await route(url, param)
         .checkName(signal)
         .catch((error: unknown) => {
           signal.throwIfAborted()
@@ -85,7 +93,7 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
         })
     },
     async post(url, message, signal) {
-      const { accountId } = message
+      const { accountId, param = 'webhookUrl' } = message
       let place: string | undefined
       const faultOf = (address: string) => {
         const network = networkOf(address)
@@ -95,8 +103,7 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
       }
       try {
         return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
-          const way = route(parseUrl(WEBHOOK_URL, url))
-          const answer = await way.request({
+          const answer = await route(url, param).request({
             ...requestOf(message),
             waits,
             signal: deadline,
@@ -108,7 +115,7 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
       } catch (error) {
         if (error instanceof ServiceError) return { problem: error.message }
         const fault = [late, busy].find((ours) => ours === error)?.message ?? faultOnTheWay(error)
-        const problem = `webhookUrl could not be reached: ${fault}.`
+        const problem = `${param} could not be reached: ${fault}.`
         return error === busy ? { problem, isBusy: true } : { problem }
       } finally {
         if (place !== undefined) addressSlots.release(place, accountId)

@@ -21,9 +21,15 @@ import {
   listDueAccounts,
   type DeliveryChange,
   type DueDelivery,
+  type Receiver,
 } from '../store/deliveries.ts'
 import { insertAttempt } from '../store/delivery-attempts.ts'
-import type { DeliveryAttemptRow, DeliveryRow, DeliveryState } from '../store/schema/tables.ts'
+import type {
+  DeliveryAttemptRow,
+  DeliveryRow,
+  DeliveryState,
+} from '../store/schema/webhook-tables.ts'
+import { endDelivery, noteHealth } from './endpoint-health.ts'
 import { errorOf } from './outcome.ts'
 import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
@@ -107,8 +113,9 @@ export class WebhookSender {
       const claimId = newId('claim')
       const until = isoTime(clock.now() + CLAIM_MS)
       const delivery = await claimDue(store, { now, accountId, exceptHosts, claimId, until })
-      if (delivery) this.#begin(delivery, claimId)
-      else accounts.delete(accountId)
+      if (!delivery) accounts.delete(accountId)
+      else if (delivery.receiver === null) await endDelivery(store, delivery)
+      else this.#begin(delivery, delivery.receiver, claimId)
     }
   }
 
@@ -117,11 +124,11 @@ export class WebhookSender {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts)
   }
 
-  #begin(delivery: DueDelivery, claimId: string): void {
+  #begin(delivery: DueDelivery, receiver: Receiver, claimId: string): void {
     const { host, account_id: accountId, request_id: requestId } = delivery
     this.#share.take(accountId)
     this.#hostShares.take(host, accountId)
-    const attempt = this.#send(delivery, claimId)
+    const attempt = this.#send(delivery, receiver, claimId)
       .catch((error: unknown) => {
         // The claim will lapse, and then the webhook is attempted again.
         this.#options.log.error(
@@ -138,11 +145,11 @@ export class WebhookSender {
     this.#attempts.add(attempt)
   }
 
-  async #send(delivery: DueDelivery, claimId: string): Promise<void> {
+  async #send(delivery: DueDelivery, receiver: Receiver, claimId: string): Promise<void> {
     const { clock, log } = this.#options
     const [wallMs, startedAt] = [clock.now(), clock.elapsed()]
-    const outcome = await this.#postTraced(delivery)
-    const { request_id: requestId, webhook_id: webhookId, host } = delivery
+    const outcome = await this.#postTraced(delivery, receiver)
+    const { request_id: requestId, webhook_id: webhookId, host, endpoint_id } = delivery
     const update = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
     if (update && !('isBusy' in outcome)) this.#options.onAttempt?.(update.state)
@@ -150,6 +157,7 @@ export class WebhookSender {
       {
         requestId,
         webhookId,
+        ...(endpoint_id !== null && { endpointId: endpoint_id }),
         host,
         ...answer,
         ms: Math.round(clock.elapsed() - startedAt),
@@ -184,8 +192,9 @@ export class WebhookSender {
           : afterAttempt(row, outcome, { now, random: random() })
       if (!(await changeDelivery(store, row, update))) continue
       // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
-      if (!isAborted && !isBusy)
-        await insertAttempt(store, this.#attempt(webhookId, outcome, times))
+      if (isAborted || isBusy) return update
+      await insertAttempt(store, this.#attempt(webhookId, outcome, times))
+      if (row.endpoint_id !== null) await noteHealth(this.#options, row.endpoint_id, outcome)
       return update
     }
   }
@@ -208,37 +217,41 @@ export class WebhookSender {
   /**
    * Only the first attempt joins the trace of the request, because a later one may come days later.
    */
-  #postTraced(delivery: DueDelivery): Promise<PostOutcome> {
+  #postTraced(delivery: DueDelivery, receiver: Receiver): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
     const options = { kind: 'client', from, isRepeated: attempts > 1, attributes } as const
     return inTraceSpan('webhook', options, async (span) => {
-      const outcome = await this.#post(delivery, span.traceParent)
+      const outcome = await this.#post(delivery, receiver, span.traceParent)
       if ('status' in outcome) span.setAttributes({ 'http.response.status_code': outcome.status })
       else span.end({ code: outcome.isBusy ? 'BUSY' : 'UNREACHABLE' })
       return outcome
     })
   }
 
-  async #post(delivery: DueDelivery, traceparent: string | null): Promise<PostOutcome> {
+  async #post(
+    delivery: DueDelivery,
+    { url, secrets: encrypted, owner }: Receiver,
+    traceparent: string | null,
+  ): Promise<PostOutcome> {
     const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
-    const { webhook_url: url, webhook_secret: encrypted } = delivery
     const body = Buffer.from(delivery.body)
-    let secret: string
+    let secrets: string[]
     try {
-      secret = decrypt(this.#options.encryptionKeys, requestId, encrypted ?? '')
+      secrets = encrypted.map((text) => decrypt(this.#options.encryptionKeys, owner, text))
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }
     }
     const timestamp = Math.floor(this.#options.clock.now() / 1_000)
-    const signature = signatureHeaders(secret, { id, timestamp, body })
+    const signature = signatureHeaders(secrets, { id, timestamp, body })
     const headers = {
       'content-type': 'application/json',
       ...signature,
       ...(traceparent !== null && { traceparent }),
     }
-    return this.#options.post(url ?? '', { headers, body, accountId }, this.#aborting.signal)
+    const param = delivery.endpoint_id === null ? 'webhookUrl' : 'url'
+    return this.#options.post(url, { headers, body, accountId, param }, this.#aborting.signal)
   }
 }
 

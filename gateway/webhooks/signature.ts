@@ -28,16 +28,18 @@ export function secretBytes(secret: string): Buffer {
 
 /**
  * Returns the three headers with which a receiver checks that a message is authentic, complete and
- * recent.
+ * recent. Each secret signs it; a receiver needs one of them.
  */
-export function signatureHeaders(secret: string, { id, timestamp, body }: SignedMessage) {
-  const signature = createHmac('sha256', secretBytes(secret))
+export function signatureHeaders(secrets: readonly string[], message: SignedMessage) {
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(message.timestamp),
+    'webhook-signature': secrets.map((secret) => `v1,${signatureOf(secret, message)}`).join(' '),
+  }
+}
+
+const signatureOf = (secret: string, { id, timestamp, body }: SignedMessage): string =>
+  createHmac('sha256', secretBytes(secret))
     .update(`${id}.${timestamp}.`)
     .update(body)
     .digest('base64')
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${signature}`,
-  }
-}

@@ -5,7 +5,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { WebhookTestResult } from '../api/webhook-schemas.ts'
 import { errorOf } from './outcome.ts'
-import type { PublicPost } from './public-post.ts'
+import type { PublicPost, UrlParam } from './public-post.ts'
 import { newWebhookSecret, signatureHeaders } from './signature.ts'
 
 /**
@@ -23,8 +23,9 @@ interface TesterOptions {
 
 interface Receiver {
   url: string
-  /** Signs the event; if it is undefined, one is made. */
-  secret: string | undefined
+  param?: UrlParam
+  /** Sign the event; if there is none, one is made. */
+  secrets: readonly string[]
 }
 
 export class WebhookTester {
@@ -41,18 +42,20 @@ export class WebhookTester {
    */
   async send(
     accountId: string,
-    { url, secret }: Receiver,
+    { url, param, secrets }: Receiver,
     signal: AbortSignal,
   ): Promise<WebhookTestResult> {
     await this.#count(accountId)
     const { clock, post } = this.#options
     const [id, now] = [newId('msg'), clock.now()]
     const body = Buffer.from(JSON.stringify({ type: 'webhook.test', created_at: isoTime(now) }))
-    const key = secret ?? newWebhookSecret()
-    const signature = signatureHeaders(key, { id, timestamp: Math.floor(now / 1_000), body })
+    const made = secrets.length > 0 ? undefined : newWebhookSecret()
+    const keys = made === undefined ? secrets : [made]
+    const signature = signatureHeaders(keys, { id, timestamp: Math.floor(now / 1_000), body })
     const headers = { 'content-type': 'application/json', ...signature }
     const startedAt = clock.elapsed()
-    const outcome = await post(url, { headers, body, accountId }, signal)
+    const message = { headers, body, accountId, ...(param && { param }) }
+    const outcome = await post(url, message, signal)
     const error = errorOf(outcome)
     return {
       webhook_id: id,
@@ -60,7 +63,7 @@ export class WebhookTester {
       status_code: 'status' in outcome ? outcome.status : null,
       error,
       duration_ms: Math.round(clock.elapsed() - startedAt),
-      ...(secret === undefined && { signing_secret: key }),
+      ...(made !== undefined && { signing_secret: made }),
     }
   }
 

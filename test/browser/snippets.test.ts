@@ -194,6 +194,7 @@ async function developersView({ t, winnow, browser }: Place): Promise<void> {
   const attempts = page.getByRole('region', { name: 'Attempts to deliver' })
   await attempts.getByRole('cell', { name: 'delivered, 204' }).waitFor()
 
+  await managesEndpoints(page, `${receiver.url}/all`)
   for (const [width, colorScheme] of [
     [1_280, 'light'],
     [390, 'dark'],
@@ -205,6 +206,39 @@ async function developersView({ t, winnow, browser }: Place): Promise<void> {
   }
   await page.goBack()
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+}
+
+async function managesEndpoints(page: Page, url: string): Promise<void> {
+  const secret = page.locator('.secret', { hasText: url }).locator('code')
+  const form = page.getByRole('form', { name: 'Create an endpoint' })
+  await form.getByLabel('Address').fill(url)
+  await form.getByRole('button').click()
+  const first = await secret.textContent()
+  const row = page.getByRole('row').filter({ hasText: url })
+  const press = async (action: string) => {
+    await row.getByRole('button', { name: `${action} ${url}` }).click()
+    await row.getByRole('button', { name: `Really ${action} ${url}` }).click()
+  }
+  await press('Test')
+  await row.getByText('delivered, 204').waitFor()
+  await press('Rotate')
+  await page.waitForFunction(
+    ([url, old]) => {
+      const shown = [...document.querySelectorAll('.secret')].find((box) =>
+        box.textContent?.includes(url!),
+      )
+      return ![undefined, old].includes(shown?.querySelector('code')?.textContent ?? undefined)
+    },
+    [url, first],
+  )
+  await press('Disable')
+  await row.getByText('disabled').waitFor()
+  await press('Enable')
+  await row.getByText('enabled', { exact: true }).waitFor()
+  await row.getByRole('button', { name: `Deliveries to ${url}` }).click()
+  await page.getByRole('region', { name: `Deliveries to ${url}` }).waitFor()
+  await press('Delete')
+  await row.waitFor({ state: 'detached' })
 }
 
 async function managesKeys(page: Page, winnow: Winnow): Promise<void> {

@@ -63,6 +63,10 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
     'post /v1/audio/sounds': sounds,
     'post /v1/queue/requests/{request_id}/shares': [{}],
     'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
+    'post /v1/webhook-endpoints': [{ url: 'https://hooks.example/' }],
+    'patch /v1/webhook-endpoints/{endpoint_id}': [{}],
+    'post /v1/webhook-endpoints/{endpoint_id}/rotate': [{}],
+    'post /v1/webhook-endpoints/{endpoint_id}/replay': [{ since: '2020-01-01T00:00:00Z' }],
     'post /v1/account/keys': [{ scopes: ['files:read'] }],
     'post /admin/accounts': [{ name: 'y' }],
     'post /admin/accounts/{account_id}/credit': [{ seconds: 1 }],
@@ -95,7 +99,11 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
       }
     }
   }
-  const ids: Record<string, string> = { account_id, request_id, key_id: keyIdOf(gateway.key)! }
+  const url = 'https://hooks.example/'
+  const endpoint = await gateway.call('POST', '/v1/webhook-endpoints', { body: { url } })
+  const { endpoint_id } = endpoint.json()
+  const key_id = keyIdOf(gateway.key)!
+  const ids: Record<string, string> = { account_id, request_id, endpoint_id, key_id }
   let tried = 0
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { requestBody }] of Object.entries(operations)) {

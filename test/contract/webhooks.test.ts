@@ -20,6 +20,7 @@ import {
 import { openTestDatabase } from '../support/database/test-database.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { claimDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
+import { readAttempts } from '../../gateway/store/delivery-attempts.ts'
 import { migrations } from '../../gateway/store/schema/migrations.ts'
 import {
   SeparationCompletedEvent,
@@ -610,7 +611,7 @@ test('6.1 each attempt of a delivery is listed with its time and outcome', async
   assert.equal((await webhookOf(gateway, requestId)).attempts, 3)
   const latest = await gateway.call('GET', '/v1/webhook-attempts')
   assertShape(WebhookAttemptList, latest.json())
-  const named = { request_id: requestId, host: 'hooks.example' }
+  const named = { request_id: requestId, endpoint_id: null, host: 'hooks.example' }
   assert.deepEqual(
     latest.json().data,
     data.map((attempt: object) => ({ ...named, ...attempt })).reverse(),
@@ -678,12 +679,15 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
   const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'winnow.db')
-  const old = new Kysely<any>({
-    dialect: new SqliteDialect({ database: new SqliteDatabase(path) }),
-  })
-  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '005'))
-  const provider = { getMigrations: async () => before }
-  assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
+  const database = new SqliteDatabase(path)
+  database.pragma('foreign_keys = ON')
+  const old = new Kysely<any>({ dialect: new SqliteDialect({ database }) })
+  const migrateUntil = async (end: string) => {
+    const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < end))
+    const provider = { getMigrations: async () => before }
+    assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
+  }
+  await migrateUntil('005')
   const created_at = '2026-01-01T00:00:00.000Z'
   await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
   for (const [request_id, attempts] of [
@@ -722,8 +726,15 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
       })
       .execute()
   }
+  await migrateUntil('032') // which makes the table of deliveries again
+  const attempt = { attempt_id: 'try', webhook_id: 'msg_tried', started_at: created_at }
+  await old
+    .insertInto('delivery_attempts')
+    .values({ ...attempt, duration_ms: 1 })
+    .execute()
   await old.destroy()
   const store = await openSqlite(path, { migrates: true })
+  assert.equal((await readAttempts(store, 'msg_tried')).length, 1)
   assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
   const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
   assert.deepEqual(
@@ -735,6 +746,6 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
   )
   const claim = { now: created_at, claimId: 'c', until: '2026-02-01T00:00:00.000Z' }
   const due = await claimDue(store, { ...claim, accountId: 'a', exceptHosts: [] })
-  assert.deepEqual([due?.webhook_id, due?.attempts, due?.webhook_url], ['msg_new', 1, HOOK])
+  assert.deepEqual([due?.webhook_id, due?.attempts, due?.receiver?.url], ['msg_new', 1, HOOK])
   await store.destroy()
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { isTerminal } from '../../shared/request-status.ts'
+import type { NewWebhookEndpoint } from '../../gateway/api/endpoint-schemas.ts'
 import type { QueueStatusResponse } from '../../gateway/api/schemas.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
@@ -44,7 +45,17 @@ async function statusWhen(
 const isDelivered = ({ webhook }: QueueStatusResponse) => webhook?.delivery_status === 'delivered'
 
 test('a webhook outlives its gateway and a receiver that fails', { timeout }, async (t) => {
-  const [winnow, receiver] = await Promise.all([startWinnow(t, { env }), startReceiver(t)])
+  const [winnow, receiver, ofAccount] = await Promise.all([
+    startWinnow(t, { env }),
+    startReceiver(t),
+    startReceiver(t),
+  ])
+  const made = await fetch(`${winnow.url}/v1/webhook-endpoints`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: ofAccount.url }),
+  })
+  const endpoint = (await made.json()) as NewWebhookEndpoint
   const path = examplePath('speech-over-piano.wav')
   const file_id = await winnow.client.upload(path, 'audio/wav', () => undefined)
   const secret = 'a secret of the client'
@@ -57,6 +68,7 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
   assert.deepEqual(webhook, { url: receiver.url })
 
   const first = await receiver.next() // completed, and never answered
+  const unanswered = await ofAccount.next()
   await winnow.gateway.end('SIGKILL')
   await winnow.startGateway()
   const sending = await statusWhen(winnow, requestId, ({ status }) => isTerminal(status))
@@ -66,6 +78,7 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
   await statusWhen(winnow, requestId, ({ webhook }) => webhook?.delivery_status === 'pending')
   await winnow.gateway.end('SIGKILL')
   receiver.answerAll(204)
+  ofAccount.answerAll(204)
   await winnow.startGateway()
   const third = await receiver.next()
 
@@ -79,6 +92,10 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
     assert.equal(idOf(received), idOf(first))
     assert.deepEqual(received.body, first.body)
   }
+  const again = await ofAccount.next()
+  assert.deepEqual([idOf(again), again.body], [idOf(unanswered), unanswered.body])
+  assert.notEqual(idOf(again), idOf(third))
+  assert.equal(verify(new Webhook(endpoint.signing_secret), again).request_id, requestId)
   const media = await fetch(verify(verifier, third).data.target.url)
   assert.equal(media.status, 200)
   assert.equal(Buffer.from(await media.arrayBuffer()).toString('latin1', 0, 4), 'RIFF')

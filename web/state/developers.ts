@@ -12,6 +12,10 @@ export type NewKey = Schemas['NewApiKey']
 export type Keys = Schemas['OwnKeyList']
 export type Attempt = Schemas['WebhookAttemptList']['data'][number]
 
+export type Endpoint = Schemas['WebhookEndpoint']
+export type NewEndpoint = Schemas['NewWebhookEndpoint']
+export type EndpointDelivery = Schemas['EndpointDeliveryList']['data'][number]
+
 /** A package of a client that the gateway serves. */
 export interface ClientPackage {
   language: 'typescript' | 'python'
@@ -35,6 +39,28 @@ export const revokeKey = (keyId: string) => ask<Key>('DELETE', keyPath(keyId))
 
 export const readAttempts = () =>
   ask<{ data: Attempt[] }>('GET', '/v1/webhook-attempts').then(({ data }) => data)
+
+const ENDPOINTS = '/v1/webhook-endpoints'
+
+export const readEndpoints = () =>
+  ask<{ data: Endpoint[] }>('GET', ENDPOINTS).then(({ data }) => data)
+
+export const createEndpoint = (endpoint: Schemas['CreateEndpointRequest']) =>
+  ask<NewEndpoint>('POST', ENDPOINTS, endpoint)
+
+/** The calls of one endpoint. */
+export const endpointCalls = ({ endpoint_id: id }: Pick<Endpoint, 'endpoint_id'>) => {
+  const path = `${ENDPOINTS}/${encodeURIComponent(id)}`
+  return {
+    enable: (enabled: boolean) => ask<Endpoint>('PATCH', path, { enabled }),
+    rotate: () => ask<NewEndpoint>('POST', `${path}/rotate`),
+    remove: () => new Transport(clientOptions()).delete(path),
+    test: () => ask<Schemas['WebhookTestResult']>('POST', `${path}/test`),
+    replay: (since: string) =>
+      ask<Schemas['Replay']>('POST', `${path}/replay`, { since, only_failed: true }),
+    deliveries: () => ask<{ data: EndpointDelivery[] }>('GET', `${path}/deliveries?limit=20`),
+  }
+}
 
 /** The packages that the gateway serves; for anybody. */
 export async function readPackages(): Promise<ClientPackage[]> {

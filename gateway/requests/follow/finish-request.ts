@@ -1,23 +1,23 @@
-/** Finishes requests: changes the status, settles the credits and queues the webhook. */
+/** Finishes requests: changes the status, settles the credits and queues the webhooks. */
 
 import { dayOfTime, isoTime, type Clock } from '../../../shared/clock.ts'
 import type { FailureCode } from '../../../shared/errors.ts'
 import { costOf } from '../../accounts/credits.ts'
 import type { MediaPresenter } from '../present/presenter.ts'
 import { inTransaction, type Store } from '../../store/database.ts'
-import { insertDelivery } from '../../store/deliveries.ts'
+import { insertDeliveries } from '../../store/deliveries.ts'
 import { withdrawFromOutbox } from '../../store/outbox.ts'
 import { moveRequest, type Move } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import { addUse } from '../../store/usage.ts'
-import { newDelivery } from './webhook-event.ts'
+import { newDeliveries } from './webhook-event.ts'
 import type { RequestFeed } from './request-feed.ts'
 
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
 /**
  * Moves a request to a terminal state, removes its outbox entry, counts it in the account's usage
- * and writes the delivery of its webhook, all in the caller's transaction.
+ * and writes the deliveries of its webhooks, all in the caller's transaction.
  * @returns the request as it ended, for `announceFinished`; null if it has already moved on
  */
 export async function finishRequest(
@@ -35,8 +35,7 @@ export async function finishRequest(
     failed: row.status === 'FAILED' ? 1 : 0,
     audio_seconds: row.status === 'COMPLETED' ? costOf(row, row.duration ?? 0) : 0,
   })
-  const delivery = await newDelivery(row, presenter)
-  if (delivery) await insertDelivery(store, delivery)
+  await insertDeliveries(store, await newDeliveries(store, row, presenter))
   return row
 }
 
@@ -66,7 +65,7 @@ export function announceFinished(
   metrics.finished(row)
   feed.forget(row.request_id)
   feed.rowChanged(row.request_id, row)
-  if (row.webhook_url !== null) wakeWebhooks()
+  wakeWebhooks()
 }
 
 export interface FinishDeps extends MediaPresenter, Announcers {

@@ -1,42 +1,77 @@
 /**
- * Makes the body of a webhook. That happens once, when the request ends, so it is the same in every
- * attempt.
+ * Makes the bodies of a request's webhooks. That happens once, when the request ends, so they are
+ * the same in every attempt.
  */
 
 import { newId } from '../../../shared/ids.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { failureOf, modelOf, presentResult, type MediaPresenter } from '../present/presenter.ts'
 import { falEvent } from '../../api/fal-shapes.ts'
-import type { DeliveryRow, RequestRow } from '../../store/schema/tables.ts'
-import type { WebhookEvent } from '../../api/webhook-schemas.ts'
+import type { Store } from '../../store/database.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import type { DeliveryRow, WebhookEndpointRow } from '../../store/schema/webhook-tables.ts'
+import { listEndpoints } from '../../store/webhook-endpoints.ts'
+import { eventTypeOf, type WebhookEvent } from '../../api/webhook-schemas.ts'
+import { DISABLED } from '../../webhooks/endpoint-health.ts'
 
 /**
- * Returns the delivery of a request that is COMPLETED or FAILED, due at once; null if it has no
- * webhook.
+ * Returns the deliveries of a request that is COMPLETED or FAILED, due at once: to its `webhookUrl`
+ * and to the endpoints of its account that receive such events. Those of disabled endpoints have
+ * failed already, so that they can be replayed later.
  */
-export async function newDelivery(
+export async function newDeliveries(
+  store: Store,
   row: RequestRow,
   presenter: MediaPresenter,
-): Promise<DeliveryRow | null> {
-  const { webhook_url: url, finished_at: finishedAt } = row
-  if (url === null || finishedAt === null) return null
-  return {
-    webhook_id: newId('msg'),
-    request_id: row.request_id,
-    account_id: row.account_id,
-    host: new URL(url).host,
-    body: bodyOf(row, await webhookEvent(row, finishedAt, presenter)),
-    state: 'pending',
-    attempts: 0,
-    first_attempt_at: null,
-    next_attempt_at: finishedAt,
-    claim_id: null,
-    delivered_at: null,
-    last_error: null,
-    created_at: finishedAt,
-    trace_parent: currentTraceParent(),
-  }
+): Promise<DeliveryRow[]> {
+  const { webhook_url: url, finished_at: finishedAt, account_id: accountId } = row
+  if (finishedAt === null) return []
+  const endpoints = (await listEndpoints(store, accountId)).filter((endpoint) =>
+    (JSON.parse(endpoint.events) as string[]).includes(eventTypeOf(row)),
+  )
+  if (url === null && endpoints.length === 0) return []
+  const event = await webhookEvent(row, finishedAt, presenter)
+  return [
+    ...(url === null ? [] : [deliveryOf(row, finishedAt, { url, body: bodyOf(row, event) })]),
+    ...endpoints.map((endpoint) => ({
+      ...deliveryOf(row, finishedAt, {
+        url: endpoint.url,
+        body: withMetadata(event, row.metadata),
+      }),
+      ...ofEndpoint(endpoint),
+    })),
+  ]
 }
+
+const deliveryOf = (
+  row: RequestRow,
+  finishedAt: string,
+  { url, body }: { url: string; body: string },
+): DeliveryRow => ({
+  webhook_id: newId('msg'),
+  request_id: row.request_id,
+  endpoint_id: null,
+  account_id: row.account_id,
+  host: new URL(url).host,
+  body,
+  state: 'pending',
+  attempts: 0,
+  first_attempt_at: null,
+  next_attempt_at: finishedAt,
+  claim_id: null,
+  delivered_at: null,
+  last_error: null,
+  created_at: finishedAt,
+  trace_parent: currentTraceParent(),
+})
+
+const ofEndpoint = ({
+  endpoint_id,
+  disabled_at: disabledAt,
+}: WebhookEndpointRow): Partial<DeliveryRow> =>
+  disabledAt === null
+    ? { endpoint_id }
+    : { endpoint_id, state: 'failed', next_attempt_at: null, last_error: DISABLED }
 
 const bodyOf = ({ webhook_format: format, metadata }: RequestRow, event: WebhookEvent): string =>
   format === 'fal' ? JSON.stringify(falEvent(event)) : withMetadata(event, metadata)
@@ -52,11 +87,11 @@ async function webhookEvent(
   finishedAt: string,
   presenter: MediaPresenter,
 ): Promise<WebhookEvent> {
-  const { request_id, created_at, kind } = row
+  const { request_id, created_at } = row
   const common = { request_id, model: modelOf(row) }
   if (row.status === 'FAILED') {
     return {
-      type: `audio.${kind}.failed`,
+      type: eventTypeOf(row),
       ...common,
       status: 'FAILED',
       created_at,
@@ -66,7 +101,7 @@ async function webhookEvent(
   }
   const { data, usage } = await presentResult(row, presenter)
   return {
-    type: `audio.${kind}.completed`,
+    type: eventTypeOf(row),
     ...common,
     status: 'COMPLETED',
     created_at,

@@ -1,7 +1,7 @@
 /** Checks the addresses that a client names in a submit. */
 
 import type { PublicFetch } from '../../../shared/http/public-fetch.ts'
-import type { PublicPost } from '../../webhooks/public-post.ts'
+import type { PublicPost, UrlParam } from '../../webhooks/public-post.ts'
 import type { EgressPool, EgressUser } from './egress-pool.ts'
 
 export interface UrlChecks {
@@ -16,7 +16,7 @@ export interface UrlChecks {
    * @throws ServiceError `INVALID_WEBHOOK_URL` if nothing may be posted there; `RATE_LIMITED` and
    *   the signal's reason, as above
    */
-  checkWebhookUrl: (url: string, user: EgressUser) => Promise<void>
+  checkWebhookUrl: (url: string, user: EgressUser & { param?: UrlParam }) => Promise<void>
 }
 
 /** Creates the checks of a submit, each of which takes a slot of the account. */

@@ -8,6 +8,7 @@ import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addDeviceSeconds } from './device-seconds-migration.ts'
+import { addWebhookEndpoints } from './endpoints-migration.ts'
 import { addFileCounts } from './file-counts-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { addIndexes } from './indexes-migration.ts'
@@ -51,6 +52,7 @@ export const migrations: Record<string, Migration> = {
   '029-admin-names': { up: addAdminNames },
   '030-device-seconds': { up: addDeviceSeconds },
   '031-priorities': { up: addPriorities },
+  '032-webhook-endpoints': { up: addWebhookEndpoints },
   '033-key-priorities': { up: addKeyPriorities },
 }
 

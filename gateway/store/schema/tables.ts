@@ -7,8 +7,7 @@ import type { OutputName } from '../../../shared/messages.ts'
 import type { Priority } from '../../../shared/priority.ts'
 import type { RequestKind } from '../../../shared/request-kind.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
-
-export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
+import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from './webhook-tables.ts'
 
 export type LimitName =
   | 'calls_per_minute'
@@ -196,34 +195,6 @@ export interface OutboxRow {
   trace_parent: string | null
 }
 
-/** The webhook of a finished request. */
-export interface DeliveryRow {
-  /** The same in every attempt, so that the receiver can drop repeats. */
-  webhook_id: string
-  request_id: string
-  /** The account of the request; accounts take turns. */
-  account_id: string
-  host: string
-  /** JSON, byte for byte as every attempt sends it. */
-  body: string
-  state: DeliveryState
-  /** Attempts begun. */
-  attempts: number
-  /** When the first of them began; null before. */
-  first_attempt_at: string | null
-  /**
-   * When a sender may take it: for its next attempt or, while it is being sent, after a lost one.
-   */
-  next_attempt_at: string | null
-  /** The id of the claim on the attempt in progress; null if there is none. */
-  claim_id: string | null
-  delivered_at: string | null
-  last_error: string | null
-  created_at: string
-  /** The trace span that ended the request, as W3C's `traceparent`. */
-  trace_parent: string | null
-}
-
 /** The answer of a submit with an Idempotency-Key. */
 export interface IdempotencyKeyRow {
   account_id: string
@@ -305,6 +276,11 @@ export interface ChangeRow {
     | 'model.remove'
     | 'request.cancel'
     | 'webhook.redeliver'
+    | 'endpoint.create'
+    | 'endpoint.change'
+    | 'endpoint.rotate'
+    | 'endpoint.delete'
+    | 'endpoint.disable'
   account_id: string | null
   /** Names a key, or an admin's session. */
   key_id: string | null
@@ -320,18 +296,6 @@ export interface InstallationRow {
   media_place: string | null
   /** When the last used code of the admin page expires; null if none was used. */
   admin_code_expiry: string | null
-}
-
-/** One attempt to deliver a webhook. */
-export interface DeliveryAttemptRow {
-  attempt_id: string
-  webhook_id: string
-  started_at: string
-  duration_ms: number
-  /** Status of the answer; null if there was none. */
-  status_code: number | null
-  /** Why it did not deliver; null if it did. */
-  error: string | null
 }
 
 /** The requests of an account that ended on one day (UTC). */
@@ -377,6 +341,7 @@ export interface Tables {
   outbox: OutboxRow
   ledger: LedgerRow
   deliveries: DeliveryRow
+  webhook_endpoints: WebhookEndpointRow
   idempotency_keys: IdempotencyKeyRow
   media_removals: MediaRemovalRow
   write_probe: WriteProbeRow

@@ -205,6 +205,8 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   const key = await old.newKey(undefined, accountId)
   const own = { ...old, call: callWith(old, key) }
   const webhook = { webhookUrl: 'https://hooks.example/', webhookSecret: 'a secret of sixteen' }
+  const body = { url: 'https://all.example/' }
+  const endpoint = (await own.call('POST', '/v1/webhook-endpoints', { body })).json()
   const given = {
     body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
     headers: { 'idempotency-key': 'once' },
@@ -233,6 +235,10 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)
   assert.equal((await call('POST', SUBMIT, given)).body, first.body)
+  const { signing_secret: _, ...kept } = endpoint
+  assert.deepEqual((await call('GET', '/v1/webhook-endpoints')).json().data, [kept])
+  const deliveries = `/v1/webhook-endpoints/${kept.endpoint_id}/deliveries`
+  assert.equal((await call('GET', deliveries)).json().data[0].request_id, ended)
   await next.publish()
   assert.ok(next.broker.jobOf(waiting))
   await next.event('completed', running)
@@ -263,7 +269,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   })
   await sender.startDue()
   await sender.idle()
-  assert.deepEqual(sent.sort(), [running, ended].sort())
+  assert.deepEqual(sent.sort(), [running, running, ended, ended].sort(), 'to both receivers')
 })
 
 test('a connection that is lost between two statements fails its transaction alone', async (t) => {

@@ -16,6 +16,7 @@ import type * as copy from '../../../gateway/store/copy.ts'
 import * as database from '../../../gateway/store/database.ts'
 import * as deliveries from '../../../gateway/store/deliveries.ts'
 import * as attempts from '../../../gateway/store/delivery-attempts.ts'
+import * as endpointDeliveries from '../../../gateway/store/endpoint-deliveries.ts'
 import * as files from '../../../gateway/store/files.ts'
 import * as idempotencyKeys from '../../../gateway/store/idempotency-keys.ts'
 import * as installation from '../../../gateway/store/installation.ts'
@@ -31,6 +32,7 @@ import * as retention from '../../../gateway/store/retention.ts'
 import * as secretChecks from '../../../gateway/store/secret-checks.ts'
 import * as shares from '../../../gateway/store/shares.ts'
 import * as usage from '../../../gateway/store/usage.ts'
+import * as webhookEndpoints from '../../../gateway/store/webhook-endpoints.ts'
 import * as workCounts from '../../../gateway/store/work-counts.ts'
 import type { Rows } from './store-rows.ts'
 
@@ -141,25 +143,72 @@ const ofRetention: Calls<typeof retention> = {
 }
 
 const ofDeliveries: Calls<typeof deliveries> = {
-  insertDelivery: (store, { delivery, open }) =>
-    deliveries.insertDelivery(store, {
-      ...delivery,
-      webhook_id: 'msg_new',
-      request_id: open.request_id,
-    }),
+  insertDeliveries: (store, { delivery, open }) =>
+    deliveries.insertDeliveries(store, [
+      { ...delivery, webhook_id: 'msg_new', request_id: open.request_id },
+    ]),
   findDelivery: (store, { done }) => deliveries.findDelivery(store, done.request_id),
   listDueAccounts: (store, { now }) => deliveries.listDueAccounts(store, now),
-  async claimDue(store, { account, future }) {
+  async claimDue(store, { account, delivery, endpoint, future }) {
     const claim = { now: future, accountId: account.account_id, claimId: 'claim', until: future }
     assert.equal(
-      await deliveries.claimDue(store, { ...claim, exceptHosts: ['hooks.test'] }),
+      await deliveries.claimDue(store, {
+        ...claim,
+        exceptHosts: ['hooks.test', 'other-hooks.test'],
+      }),
       undefined,
     )
-    assert.ok(await deliveries.claimDue(store, { ...claim, exceptHosts: [] }), SOME)
+    const receivers = new Set<string | undefined>()
+    for (let i = 0; i < 4; i += 1) {
+      const due = await deliveries.claimDue(store, { ...claim, exceptHosts: [] })
+      receivers.add(due?.receiver?.owner)
+    }
+    assert.ok(receivers.has(endpoint.endpoint_id) && receivers.has(delivery.request_id), SOME)
   },
   findClaimed: (store, { delivery }) => deliveries.findClaimed(store, delivery.webhook_id, 'claim'),
   changeDelivery: (store, { delivery }) =>
     deliveries.changeDelivery(store, delivery, { state: 'delivered' }),
+}
+
+const ofEndpointDeliveries: Calls<typeof endpointDeliveries> = {
+  async listDeliveries(store, { endpoint: { endpoint_id: id }, now: created_at }) {
+    const first = await endpointDeliveries.listDeliveries(store, id, page)
+    assert.ok(first.length > 0, SOME)
+    await endpointDeliveries.listDeliveries(store, id, { ...page, after: { created_at, id: 'x' } })
+  },
+  countDeliveries: (store, { endpoint, past }) =>
+    endpointDeliveries.countDeliveries(store, endpoint.endpoint_id, { from: past, most: 10 }),
+  async restartDeliveries(store, { endpoint: { endpoint_id: endpointId }, now, past, future }) {
+    const after = { created_at: past, webhook_id: '' }
+    const range = { ...page, endpointId, until: future, after, now }
+    const all = await endpointDeliveries.restartDeliveries(store, { ...range, isFailedOnly: false })
+    assert.ok(all.length > 0, SOME)
+    await endpointDeliveries.restartDeliveries(store, { ...range, isFailedOnly: true })
+  },
+  endWaiting: (store, { endpoint }) =>
+    endpointDeliveries.endWaiting(store, endpoint.endpoint_id, { ...page, reason: 'gone' }),
+}
+
+const ofWebhookEndpoints: Calls<typeof webhookEndpoints> = {
+  insertEndpoint: (store, { endpoint }) =>
+    webhookEndpoints.insertEndpoint(store, { ...endpoint, endpoint_id: newId('ep') }),
+  listEndpoints: (store, { account }) => webhookEndpoints.listEndpoints(store, account.account_id),
+  findEndpoint: (store, { endpoint }) => webhookEndpoints.findEndpoint(store, endpoint.endpoint_id),
+  secretsOf: PURE,
+  changeEndpoint: (store, { endpoint }) =>
+    webhookEndpoints.changeEndpoint(store, endpoint.endpoint_id, { description: 'x' }),
+  deleteEndpoint: (store, { endpoint }) =>
+    webhookEndpoints.deleteEndpoint(store, endpoint.endpoint_id),
+  deleteEndpointsOf: (store, { account }) =>
+    webhookEndpoints.deleteEndpointsOf(store, account.account_id),
+  noteFailing: (store, { endpoint, now }) =>
+    webhookEndpoints.noteFailing(store, endpoint.endpoint_id, now),
+  noteWorking: (store, { endpoint }) => webhookEndpoints.noteWorking(store, endpoint.endpoint_id),
+  disableEndpoint: (store, { endpoint, now }) =>
+    webhookEndpoints.disableEndpoint(store, endpoint.endpoint_id, { now, reason: 'x' }),
+  listAllEndpoints: (store) => webhookEndpoints.listAllEndpoints(store, { ...page, after: '' }),
+  replaceSecrets: (store, { endpoint }) =>
+    webhookEndpoints.replaceSecrets(store, endpoint, { secret: 'x', old_secret: null }),
 }
 
 const ofAttempts: Calls<typeof attempts> = {
@@ -339,7 +388,12 @@ const ofChanges: Calls<typeof changes> = {
       details: {},
     }),
   countChanges: (store, { account, now }) =>
-    changes.countChanges(store, { accountId: account.account_id, tool: 'account_api', from: now }),
+    changes.countChanges(store, {
+      actions: ['key.create', 'key.rotate'],
+      accountId: account.account_id,
+      tool: 'account_api',
+      from: now,
+    }),
   hasChange: (store, { key, now }) =>
     changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
   async listChanges(store, { account, key, now }) {
@@ -382,6 +436,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   >,
   deliveries: ofDeliveries,
   'delivery-attempts': ofAttempts,
+  'endpoint-deliveries': ofEndpointDeliveries,
   files: ofFiles,
   'idempotency-keys': ofIdempotencyKeys,
   installation: {
@@ -429,6 +484,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
     },
     usedSince: (store, { account }) => usage.usedSince(store, account.account_id, '2026-01-01'),
   } satisfies Calls<typeof usage>,
+  'webhook-endpoints': ofWebhookEndpoints,
   'work-counts': {
     countWork: (store, { now }) => workCounts.countWork(store, now),
   } satisfies Calls<typeof workCounts>,

@@ -9,15 +9,19 @@ import { listApiKeys } from '../../../gateway/store/api-keys.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import { findDelivery } from '../../../gateway/store/deliveries.ts'
 import { findFile } from '../../../gateway/store/files.ts'
+import { findEndpoint } from '../../../gateway/store/webhook-endpoints.ts'
 import { findRequest } from '../../../gateway/store/requests.ts'
 import type {
   AccountRow,
   ApiKeyRow,
-  DeliveryAttemptRow,
-  DeliveryRow,
   FileRow,
   RequestRow,
 } from '../../../gateway/store/schema/tables.ts'
+import type {
+  DeliveryAttemptRow,
+  DeliveryRow,
+  WebhookEndpointRow,
+} from '../../../gateway/store/schema/webhook-tables.ts'
 import { API, complete, startGateway, submitted } from './start-gateway.ts'
 import type { DatabaseKind } from '../database/test-database.ts'
 
@@ -28,6 +32,7 @@ export interface Rows {
   open: RequestRow
   file: FileRow
   delivery: DeliveryRow
+  endpoint: WebhookEndpointRow
   attempt: DeliveryAttemptRow
   account: AccountRow
   key: ApiKeyRow
@@ -41,6 +46,9 @@ export interface Rows {
 export async function makeRows(t: TestContext, database: DatabaseKind): Promise<Rows> {
   const gateway = await startGateway(t, { database })
   const { store, clock } = gateway
+  const endpointUrl = { url: 'https://other-hooks.test/x' }
+  const made = await gateway.call('POST', '/v1/webhook-endpoints', { body: endpointUrl })
+  assert.equal(made.statusCode, 201, made.body)
   const webhook = { webhookUrl: 'https://hooks.test/x' }
   const done = await submitted(gateway, {}, webhook)
   await complete(gateway, done)
@@ -70,6 +78,7 @@ export async function makeRows(t: TestContext, database: DatabaseKind): Promise<
     open: await find(open),
     file: (await findFile(store, (await find(open)).file_id!))!,
     delivery,
+    endpoint: (await findEndpoint(store, made.json().endpoint_id))!,
     attempt,
     account,
     key: key!,

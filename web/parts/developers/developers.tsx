@@ -5,6 +5,7 @@ import { source, type Source } from '../../state/draft.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { useLostFocus } from '../focus.ts'
 import { Snippets } from '../new/snippets.tsx'
+import { Endpoints } from './endpoints.tsx'
 import { Keys } from './keys.tsx'
 import { Webhooks } from './webhooks.tsx'
 
@@ -39,6 +40,7 @@ export function Developers() {
         </p>
         <Snippets source={chosen && chosen.kind !== 'files' ? chosen : EXAMPLE} isOpen />
       </section>
+      <Endpoints />
       <Webhooks />
     </div>
   )

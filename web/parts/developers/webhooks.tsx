@@ -94,6 +94,7 @@ const TEST = 'a test'
 
 const attemptOf = (url: string, startedAt: string, result: WebhookTestResult): Attempt => ({
   request_id: TEST,
+  endpoint_id: null,
   host: new URL(url).host,
   started_at: startedAt,
   duration_ms: result.duration_ms,

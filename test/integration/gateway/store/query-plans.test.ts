@@ -26,7 +26,8 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'scans outbox': 'no longer than the queue: QUEUE_MAX holds',
   },
   countChanges: {
-    'filters changes by tool': 'of one account and day, in which it may make 100 itself',
+    'filters changes by tool': 'of one account and day, in which it may make 200 itself',
+    'filters changes by action': 'likewise',
   },
   countJobs: {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
@@ -40,6 +41,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteRequest: {
     'filters requests by source_request_id': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
+  findDelivery: { 'filters deliveries by endpoint_id': 'of one request, which has 11' },
   firstEndOfOthers: { 'filters files by file_id': 'passes over one row' },
   hasChange: { 'filters changes by action': 'a session has two: its beginning and its end' },
   giveUpExpiredFiles: {
@@ -60,7 +62,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
     'filters requests by duration': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
-  latestAttempts: { sorts: 'SQLite, those of 100 requests of an account: each keeps 30' },
+  latestAttempts: { sorts: 'SQLite, those of 100 requests of an account: each keeps 11 times 30' },
   listAllRequests: { sorts: 'a page of each of two states' },
   listShares: { sorts: 'of one account, which may have 200' },
   listWithJobs: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },

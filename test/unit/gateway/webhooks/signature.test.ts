@@ -11,7 +11,7 @@ import { fc } from '../../../support/basics/property.ts'
 const now = () => Math.floor(Date.now() / 1_000)
 
 test('the headers of the example in Standard Webhooks', () => {
-  const headers = signatureHeaders('whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', {
+  const headers = signatureHeaders(['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'], {
     id: 'msg_27UH4WbU6Z5A5EzD8u03UvzRbpk',
     timestamp: 1_649_367_553,
     body: Buffer.from('{"email":"test@example.com","username":"test_user"}'),
@@ -34,7 +34,7 @@ test('property: standardwebhooks verifies what we sign, and nothing that was cha
   fc.assert(
     fc.property(secrets, fc.string({ unit: 'grapheme' }), (secret, text) => {
       const body = Buffer.from(JSON.stringify({ text }))
-      const headers = signatureHeaders(secret, { id: 'msg_1', timestamp: now(), body })
+      const headers = signatureHeaders([secret], { id: 'msg_1', timestamp: now(), body })
       const verifier = secret.startsWith('whsec_')
         ? new Webhook(secret)
         : new Webhook(Buffer.from(secret), { format: 'raw' })

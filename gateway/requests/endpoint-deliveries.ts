@@ -1,0 +1,118 @@
+/** The deliveries to one webhook endpoint: tests, the list, and replays. */
+
+import { isoTime, type Clock } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import {
+  checkReplay,
+  REPLAY_MAX,
+  type EndpointDelivery,
+  type Replay,
+} from '../api/endpoint-schemas.ts'
+import { timeOf } from '../api/list-filters.ts'
+import { cursorAfter, pageOf, type PageStart } from '../api/pagination.ts'
+import { eventTypeOf, type WebhookTestResult } from '../api/webhook-schemas.ts'
+import { decrypt, type Keys } from '../secrets.ts'
+import type { Store } from '../store/database.ts'
+import { listDeliveries, restartDeliveries } from '../store/endpoint-deliveries.ts'
+import { secretsOf } from '../store/webhook-endpoints.ts'
+import type { WebhookEndpointRow } from '../store/schema/webhook-tables.ts'
+import type { WebhookTester } from '../webhooks/tester.ts'
+
+/** Deliveries restarted in one transaction, because more would delay other writers. */
+const STEP = 500
+
+export interface TestDeps {
+  clock: Clock
+  webhookTester: Pick<WebhookTester, 'send'>
+  config: { encryptionKeys: Keys }
+}
+
+/**
+ * Posts a test event to an endpoint, even a disabled one, and waits for the answer.
+ * @throws ServiceError `RATE_LIMITED`
+ */
+export function testEndpoint(
+  { clock, webhookTester, config }: TestDeps,
+  row: WebhookEndpointRow,
+  signal: AbortSignal,
+): Promise<WebhookTestResult> {
+  const secrets = secretsOf(row, isoTime(clock.now())).map((secret) =>
+    decrypt(config.encryptionKeys, row.endpoint_id, secret),
+  )
+  return webhookTester.send(row.account_id, { url: row.url, param: 'url', secrets }, signal)
+}
+
+/** Returns a page of the deliveries to an endpoint, newest first. */
+export async function deliveriesOf(
+  store: Store,
+  endpointId: string,
+  { limit, after }: { limit: number; after: PageStart | undefined },
+) {
+  const rows = await listDeliveries(store, endpointId, { limit: limit + 1, after })
+  const { page, next } = pageOf(rows, limit)
+  return {
+    object: 'list',
+    data: page.map(presentDelivery),
+    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
+  }
+}
+
+type ListedDelivery = Awaited<ReturnType<typeof listDeliveries>>[number]
+
+const presentDelivery = (row: ListedDelivery): EndpointDelivery => ({
+  webhook_id: row.webhook_id,
+  request_id: row.request_id,
+  type: eventTypeOf(row),
+  created_at: row.created_at,
+  delivery_status: row.state,
+  attempts: row.attempts,
+  delivered_at: row.delivered_at,
+  last_error: row.last_error,
+  next_attempt_at: row.state === 'pending' ? row.next_attempt_at : null,
+})
+
+export interface ReplayDeps {
+  store: Store
+  clock: Clock
+  /** Called when a webhook may have become due. */
+  wakeWebhooks: () => void
+}
+
+/**
+ * Sends the deliveries of a range of time again, with the same ids and bodies, oldest first; the
+ * range is in `body`, a ReplayRequest. It goes in steps, so if the gateway is killed, a part of
+ * them is due.
+ * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint
+ */
+export async function replay(
+  { store, clock, wakeWebhooks }: ReplayDeps,
+  { endpoint_id: endpointId, disabled_at: disabledAt }: WebhookEndpointRow,
+  body: unknown,
+): Promise<Replay> {
+  const now = isoTime(clock.now())
+  const { since, until, only_failed: isFailedOnly = false } = checkReplay(body)
+  const from = timeOf('since', since) ?? now
+  const range = { endpointId, until: timeOf('until', until) ?? after(now), isFailedOnly, now }
+  if (range.until <= from) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: 'until must be later than since, and since in the past.',
+      param: until === undefined ? 'since' : 'until',
+    })
+  }
+  if (disabledAt !== null) {
+    const message = 'The endpoint is disabled: enable it before a replay.'
+    throw new ServiceError('INVALID_PARAMETER', { message, param: 'endpoint_id' })
+  }
+  let [replayed, last] = [0, { created_at: from, webhook_id: '' }]
+  while (replayed < REPLAY_MAX) {
+    const page = await restartDeliveries(store, { ...range, after: last, limit: STEP })
+    wakeWebhooks()
+    replayed += page.length
+    last = page.at(-1) ?? last
+    if (page.length < STEP) return { replayed, next_since: null }
+  }
+  return { replayed, next_since: last.created_at }
+}
+
+/** Returns the time a millisecond later, because `until` is exclusive. */
+const after = (time: string): string => isoTime(Date.parse(time) + 1)
