@@ -41,6 +41,7 @@ import { deleteRequestRoute } from './routes/delete-request.ts'
 import { deliveryAttemptsRoute, latestAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
+import { livePreviewRoute } from './routes/live-preview.ts'
 import { listRoute } from './routes/list.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { mcpRoute } from './routes/mcp.ts'
@@ -262,6 +263,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     statusStreamRoute,
     resultRoute,
     peaksRoute,
+    livePreviewRoute,
     cancelRoute,
     deleteRequestRoute,
     listRoute,

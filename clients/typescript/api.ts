@@ -784,6 +784,8 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
+            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            preview_seconds?: number;
             /** @description 1 means next. */
             queue_position?: number;
             /** @description An extension: estimated time until the end, if it can be estimated. */
@@ -819,6 +821,27 @@ export interface components {
                 /** Format: date-time */
                 delete_after: string;
             };
+        };
+        /**
+         * @description What can be played of a request while the rest is still separated.
+         * @example {
+         *       "attempt": "att_9f86d081884c7d65",
+         *       "seconds": 25,
+         *       "duration": 5400,
+         *       "part_urls": [
+         *         "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/live/0"
+         *       ]
+         *     }
+         */
+        LivePreview: {
+            /** @description Who made the parts. If this changes, the media is separated again from its start, and the parts of before are replaced. */
+            attempt: string;
+            /** @description Length of all parts together. */
+            seconds: number;
+            /** @description Length of the media in seconds. */
+            duration: number;
+            /** @description Addresses of the parts, in order, valid for an hour. They need no key. */
+            part_urls: string[];
         };
         Model: {
             id: string;
@@ -1055,6 +1078,8 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
+            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            preview_seconds?: number;
             /** @description 1 means next. */
             queue_position?: number;
             /** @description An extension: estimated time until the end, if it can be estimated. */

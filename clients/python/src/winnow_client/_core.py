@@ -111,6 +111,10 @@ def peaks(request: types.RequestRef) -> Call[types.Peaks]:
     return Call("GET", f"{_path_of(request)}/peaks")
 
 
+def live_preview(request: types.RequestRef) -> Call[types.LivePreview]:
+    return Call("GET", f"{_path_of(request)}/live-preview")
+
+
 def cancel(request: types.RequestRef) -> Call[types.Status]:
     return Call("PUT", f"{_path_of(request)}/cancel")
 

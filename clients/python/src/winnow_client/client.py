@@ -256,6 +256,10 @@ class Client:
         """Returns peaks of a completed request's outputs, to draw them without decoding."""
         return self._ask(_core.peaks(request), redirects=True)
 
+    def live_preview(self, request: types.RequestRef) -> types.LivePreview:
+        """Returns what is separated so far of a request whose status has `preview_seconds`."""
+        return self._ask(_core.live_preview(request))
+
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
         """Opens a signed address, such as `data.target.url`, without reading its body."""
         return self._open(self._service.download_request(url), True, self._service.retries)
