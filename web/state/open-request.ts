@@ -5,6 +5,7 @@ import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
+import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
@@ -35,6 +36,8 @@ export interface OpenRequest {
   options?: AskedOptions | undefined
   /** Whether playback starts as soon as the lanes are loaded. */
   playsAtOnce?: boolean
+  /** How what was separated was heard before the rest was done; null if it was not. */
+  heard?: MixerState | null
   status: Signal<Status | null>
   /** Why it cannot be followed. */
   problem: Signal<string>

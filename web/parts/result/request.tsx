@@ -6,6 +6,7 @@ import { cancel, close, deleteRequest, isOver, type OpenRequest } from '../../st
 import { entries, filesAheadOf } from '../../state/file-queue.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { adviceOn } from './advice.ts'
+import { LivePlayer } from './live-player.tsx'
 import { Offers } from './offers.tsx'
 import { Outputs } from './outputs.tsx'
 import { Share } from './share.tsx'
@@ -28,6 +29,7 @@ export function Request({ request }: { request: OpenRequest }) {
         </button>
       </div>
       <Progress request={request} />
+      {!isOver(request) && <LivePlayer request={request} />}
       {request.status.value?.status === 'COMPLETED' && (
         <Outputs
           request={request}
