@@ -53,6 +53,7 @@ import { ownKeyRoutes } from './routes/own-keys.ts'
 import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
+import { renameRequestRoute } from './routes/rename-request.ts'
 import { resultRoute } from './routes/result.ts'
 import { separateRoutes } from './routes/separate.ts'
 import {
@@ -266,6 +267,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     livePreviewRoute,
     cancelRoute,
     deleteRequestRoute,
+    renameRequestRoute,
     listRoute,
     redeliverRoute,
     deliveryAttemptsRoute,

@@ -1140,6 +1140,26 @@ export interface components {
             };
         };
         /**
+         * @description The new name of the source.
+         * @example {
+         *       "file_name": "Interview, second take.wav"
+         *     }
+         */
+        RenameRequest: {
+            file_name: string;
+        };
+        /**
+         * @description The request under its new name.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "file_name": "Interview, second take.wav"
+         *     }
+         */
+        RenamedRequest: {
+            request_id: string;
+            file_name: string;
+        };
+        /**
          * @description A page of requests, newest first.
          * @example {
          *       "object": "list",

@@ -181,6 +181,8 @@ export interface Client {
   cancel(request: RequestRef): Promise<Status>
   /** Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept. */
   delete(request: RequestRef): Promise<void>
+  /** Renames a request, and so its outputs. @param name 1 to 255 characters */
+  rename(request: RequestRef, name: string): Promise<void>
   /** Lists the requests of the key's account, newest first. */
   list(options?: ListOptions): Promise<RequestList>
   /** Sends the webhook of a finished request again, with the same id and body. */
@@ -332,6 +334,8 @@ function requestCalls(transport: Transport): RequestCalls {
       return transport.json('PUT', `${pathOf(request)}/cancel`, { signal })
     },
     delete: (request) => transport.delete(pathOf(request)),
+    rename: (request, name) =>
+      transport.json('PATCH', pathOf(request), { body: { file_name: name } }),
     list: ({ limit = PAGE, cursor = '', status, model, createdFrom, createdBefore } = {}) => {
       const created = { created_from: timeOf(createdFrom), created_before: timeOf(createdBefore) }
       const query = queryOf({ limit, cursor, status, model, ...created })

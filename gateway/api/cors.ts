@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 /** Paths of the API and of media. */
 const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
     'authorization, content-type, idempotency-key, prefer, range, x-request-id, ' +
     'x-fal-target-url, x-fal-queue-priority, x-fal-runner-hint, x-fal-request-timeout, ' +

@@ -123,6 +123,10 @@ def delete(request: types.RequestRef) -> Call[None]:
     return Call("DELETE", _path_of(request))
 
 
+def rename(request: types.RequestRef, name: str) -> Call[None]:
+    return Call("PATCH", _path_of(request), {"file_name": name})
+
+
 def list_requests(
     limit: int,
     cursor: str,

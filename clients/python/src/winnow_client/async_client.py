@@ -242,6 +242,9 @@ class AsyncClient:
     async def delete(self, request: types.RequestRef) -> None:
         await self._delete(_core.delete(request))
 
+    async def rename(self, request: types.RequestRef, name: str) -> None:
+        await self._ask(_core.rename(request, name))
+
     async def list(
         self,
         *,

@@ -299,6 +299,10 @@ class Client:
         """Deletes a request and its outputs; cancels an unfinished one first. Keeps its file."""
         self._delete(_core.delete(request))
 
+    def rename(self, request: types.RequestRef, name: str) -> None:
+        """Renames a request, and so its outputs."""
+        self._ask(_core.rename(request, name))
+
     def list(
         self,
         *,
