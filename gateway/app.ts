@@ -30,6 +30,7 @@ import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
 import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { adminEngineRoutes } from './routes/admin-engines.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { adminSignInRoutes } from './routes/admin-sign-in.ts'
@@ -142,6 +143,7 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
     adminRoutes(admin, deps)
     if (deps.config.adminToken === undefined) return
     adminModelRoutes(admin, deps)
+    adminEngineRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })
   await app.register(async (open) => adminSignInRoutes(open, deps))

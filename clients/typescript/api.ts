@@ -452,6 +452,10 @@ export interface components {
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
         };
+        DrainedEngine: {
+            engine_id: string;
+            state: "DRAINING";
+        };
         /**
          * @description An engine that serves the model now, with its model for text.
          */

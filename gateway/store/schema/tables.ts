@@ -298,6 +298,7 @@ export interface ChangeRow {
     | 'model.load'
     | 'model.unload'
     | 'model.remove'
+    | 'engine.drain'
     | 'request.cancel'
     | 'webhook.redeliver'
   account_id: string | null
