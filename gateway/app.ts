@@ -31,6 +31,7 @@ import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
 import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { adminEngineRoutes } from './routes/admin-engines.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { adminSignInRoutes } from './routes/admin-sign-in.ts'
@@ -42,6 +43,7 @@ import { deleteRequestRoute } from './routes/delete-request.ts'
 import { deliveryAttemptsRoute, latestAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
+import { livePreviewRoute } from './routes/live-preview.ts'
 import { listRoute } from './routes/list.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { mcpRoute } from './routes/mcp.ts'
@@ -53,6 +55,7 @@ import { ownKeyRoutes } from './routes/own-keys.ts'
 import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
+import { renameRequestRoute } from './routes/rename-request.ts'
 import { resultRoute } from './routes/result.ts'
 import { separateRoutes } from './routes/separate.ts'
 import {
@@ -169,6 +172,7 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
     adminRoutes(admin, deps)
     if (deps.config.adminToken === undefined) return
     adminModelRoutes(admin, deps)
+    adminEngineRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })
   await app.register(async (open) => adminSignInRoutes(open, deps))
@@ -291,8 +295,10 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     statusStreamRoute,
     resultRoute,
     peaksRoute,
+    livePreviewRoute,
     cancelRoute,
     deleteRequestRoute,
+    renameRequestRoute,
     listRoute,
     redeliverRoute,
     deliveryAttemptsRoute,

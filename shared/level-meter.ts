@@ -41,11 +41,18 @@ export class LevelMeter {
     }
   }
 
+  /**
+   * Returns the level of everything that was added before the current block.
+   */
+  get level(): Level {
+    const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)
+    return { peak: this.#peak, loudness }
+  }
+
   /** @param channels how many channels all samples have */
   finish(channels: number): Level {
     if (this.#fill > 0) this.#endBlock(channels)
-    const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)
-    return { peak: this.#peak, loudness }
+    return this.level
   }
 
   #addPart(plane: Float32Array, from: number, to: number): void {

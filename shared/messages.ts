@@ -7,6 +7,7 @@ import { FAILURE_CODES } from './errors.ts'
 import { Finding } from './finding.ts'
 import { HeardSounds } from './heard-sounds.ts'
 import { ID_PATTERN } from './ids.ts'
+import { LIVE_PARTS_MAX } from './live-preview.ts'
 import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 import { PLACE_PATTERN } from './output-places.ts'
 import { PRIORITIES } from './priority.ts'
@@ -107,6 +108,11 @@ export const Job = Type.Object({
   checkpoint_urls: Type.Optional(
     Type.Array(Type.Object({ put: Type.String(), get: Type.String() })),
   ),
+  /**
+   * Signed addresses for the parts of a live preview; see `live-preview.ts`. Absent if nobody asked
+   * for a preview, the media are short, or the gateway is of an earlier version.
+   */
+  live_preview_urls: Type.Optional(Type.Array(Type.String())),
   /** Whether the gateway reads measurements in `started`. Absent if it is of an earlier version. */
   start_may_measure: Type.Optional(Type.Boolean()),
 })
@@ -265,6 +271,16 @@ export const Progress = Type.Object({
    * encode its picture. Absent if unknown, or if the engine is of an earlier version.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
+  /**
+   * How many parts of the live preview the attempt has stored, and how many seconds they are long
+   * together. Absent if none, or if the engine is of an earlier version.
+   */
+  live_preview: Type.Optional(
+    Type.Object({
+      parts: Type.Integer({ minimum: 1, maximum: LIVE_PARTS_MAX }),
+      seconds: Type.Number({ minimum: 0, maximum: MEASURED_SECONDS_MAX }),
+    }),
+  ),
 })
 
 /** The row of a request has changed; may be lost. Gateways publish this to each other. */

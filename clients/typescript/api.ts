@@ -21,7 +21,7 @@ export interface components {
             /** @description The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
             /**
-             * @description The highest class of requests with this key, which is also their default. Only in `GET /v1/account`.
+             * @description The highest class of its requests, which is also their default. Only in `GET /v1/account`.
              */
             priority?: "interactive" | "batch";
             own_limits?: components["schemas"]["OwnLimits"];
@@ -215,8 +215,6 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
-            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
-            priority: ("interactive" | "batch") | null;
         };
         ApiKeyList: {
             object: "list";
@@ -337,15 +335,6 @@ export interface components {
              */
             include?: boolean | null;
         };
-        ChangeEndpointRequest: {
-            /** @description A public HTTPS URL. */
-            url?: string | null;
-            /** @description The types of events that it receives. */
-            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
-            description?: string | null;
-            /** @description A disabled endpoint gets nothing, and what waits for it has failed. It can be replayed. */
-            enabled?: boolean | null;
-        };
         ChangeModelRequest: {
             /** @description All engines by default. */
             engine_id?: string | null;
@@ -354,16 +343,6 @@ export interface components {
             name: string;
             /** @default false */
             metered?: boolean | null;
-        };
-        CreateEndpointRequest: {
-            /**
-             * Format: uri
-             * @description A public HTTPS URL.
-             */
-            url: string;
-            /** @description The types of events that it receives. Default: all. */
-            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
-            description?: string | null;
         };
         /**
          * @description Describes a file whose bytes are sent afterwards.
@@ -420,8 +399,6 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
-            priority?: ("interactive" | "batch") | null;
             /** @default default */
             account_id?: string | null;
         };
@@ -430,8 +407,6 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
-            priority?: ("interactive" | "batch") | null;
         };
         /**
          * @description How long the address is valid.
@@ -477,23 +452,9 @@ export interface components {
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
         };
-        EndpointDeliveryList: {
-            object: "list";
-            data: {
-                /** @description The value of the header `webhook-id`. */
-                webhook_id: string;
-                request_id: string;
-                type: "audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed";
-                /** Format: date-time */
-                created_at: string;
-                delivery_status: "pending" | "sending" | "delivered" | "failed";
-                /** @description Attempts started so far. */
-                attempts: number;
-                delivered_at: string | null;
-                last_error: string | null;
-                next_attempt_at: string | null;
-            }[];
-            next_cursor: string | null;
+        DrainedEngine: {
+            engine_id: string;
+            state: "DRAINING";
         };
         /**
          * @description An engine that serves the model now, with its model for text.
@@ -720,7 +681,6 @@ export interface components {
             /** @description Latest first. */
             webhook_attempts: {
                 request_id: string;
-                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
@@ -772,8 +732,6 @@ export interface components {
         KeyLimitsRequest: {
             /** @description Omit to use the limit of the account. */
             calls_per_minute?: number | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
-            priority?: ("interactive" | "batch") | null;
         };
         LimitsRequest: {
             /** @description Calls per minute of each key. */
@@ -830,6 +788,8 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
+            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            preview_seconds?: number;
             /** @description 1 means next. */
             queue_position?: number;
             /** @description An extension: estimated time until the end, if it can be estimated. */
@@ -866,6 +826,27 @@ export interface components {
                 delete_after: string;
             };
         };
+        /**
+         * @description What can be played of a request while the rest is still separated.
+         * @example {
+         *       "attempt": "att_9f86d081884c7d65",
+         *       "seconds": 25,
+         *       "duration": 5400,
+         *       "part_urls": [
+         *         "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/live/0"
+         *       ]
+         *     }
+         */
+        LivePreview: {
+            /** @description Who made the parts. If this changes, the media is separated again from its start, and the parts of before are replaced. */
+            attempt: string;
+            /** @description Length of all parts together. */
+            seconds: number;
+            /** @description Length of the media in seconds. */
+            duration: number;
+            /** @description Addresses of the parts, in order, valid for an hour. They need no key. */
+            part_urls: string[];
+        };
         Model: {
             id: string;
             object: "model";
@@ -900,8 +881,6 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
-            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
-            priority: ("interactive" | "batch") | null;
             /** @description The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
             key: string;
         };
@@ -927,26 +906,6 @@ export interface components {
              * @description Plays the result in a browser. The fragment is the secret and is shown only once.
              */
             url: string;
-        };
-        NewWebhookEndpoint: {
-            endpoint_id: string;
-            /**
-             * Format: uri
-             * @description A public HTTPS URL.
-             */
-            url: string;
-            /** @description The types of events that it receives. */
-            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
-            description: string;
-            enabled: boolean;
-            disabled_at: string | null;
-            disabled_reason: string | null;
-            failing_since: string | null;
-            old_secret_ends_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description The secret that signs, `whsec_…`. It is shown only once. */
-            signing_secret: string;
         };
         /**
          * @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`.
@@ -1123,6 +1082,8 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
+            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            preview_seconds?: number;
             /** @description 1 means next. */
             queue_position?: number;
             /** @description An extension: estimated time until the end, if it can be estimated. */
@@ -1182,21 +1143,25 @@ export interface components {
                 signing_secret?: string;
             };
         };
-        Replay: {
-            /** @description Deliveries. */
-            replayed: number;
-            next_since: string | null;
+        /**
+         * @description The new name of the source.
+         * @example {
+         *       "file_name": "Interview, second take.wav"
+         *     }
+         */
+        RenameRequest: {
+            file_name: string;
         };
-        ReplayRequest: {
-            /** @description Events from this time on, such as `2026-01-31T12:00:00Z`. */
-            since: string;
-            /** @description Events before this time. Default: now. */
-            until?: string | null;
-            /**
-             * @description Only those that were not delivered: failed, or waiting for a retry.
-             * @default false
-             */
-            only_failed?: boolean | null;
+        /**
+         * @description The request under its new name.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "file_name": "Interview, second take.wav"
+         *     }
+         */
+        RenamedRequest: {
+            request_id: string;
+            file_name: string;
         };
         /**
          * @description A page of requests, newest first.
@@ -1222,13 +1187,6 @@ export interface components {
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
-        };
-        RotateEndpointRequest: {
-            /**
-             * @description How long the old secret signs, too; 0 if it has leaked.
-             * @default 86400
-             */
-            overlap_seconds?: number | null;
         };
         SeparateForm: {
             /** @description The sound to extract, in plain language. Repeat it for several sounds. */
@@ -1850,7 +1808,6 @@ export interface components {
             object: "list";
             data: {
                 request_id: string;
-                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
@@ -1866,28 +1823,6 @@ export interface components {
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
-        };
-        WebhookEndpoint: {
-            endpoint_id: string;
-            /**
-             * Format: uri
-             * @description A public HTTPS URL.
-             */
-            url: string;
-            /** @description The types of events that it receives. */
-            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
-            description: string;
-            enabled: boolean;
-            disabled_at: string | null;
-            disabled_reason: string | null;
-            failing_since: string | null;
-            old_secret_ends_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        WebhookEndpointList: {
-            object: "list";
-            data: components["schemas"]["WebhookEndpoint"][];
         };
         /**
          * @description A webhook receiver, and the secret that signs the event.

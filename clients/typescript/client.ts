@@ -8,12 +8,14 @@ import { ask, promptsOf, type NamedBlob, type OnProgress } from './ask.ts'
 import { ApiError } from './errors.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { WAIT_SECONDS } from './one-call.ts'
+import type { Peaks } from './peaks.ts'
 import { monotonicProgress } from './send-blob.ts'
 import { Transport, type Bytes, type ClientOptions } from './transport.ts'
 
 export { contentTypeOf } from './content-type.ts'
 export { ApiError, UnreachableError } from './errors.ts'
 export type { NamedBlob, OnProgress } from './ask.ts'
+export type { Peaks, PreviewIndex, Waveform } from './peaks.ts'
 export type { Bytes, ClientOptions } from './transport.ts'
 type Schemas = components['schemas']
 
@@ -33,39 +35,8 @@ export type SoundsSubmission = Schemas['SubmitAudioSoundsRequest']
 export type SoundsResult = Schemas['SoundsResultResponse']
 export type HeardSound = Schemas['HeardSound']
 export type OutputFile = Schemas['OutputFile']
-/**
- * A sound in audiowaveform's JSON format: the least and the greatest sample of each channel by
- * pixel.
- */
-export interface Waveform {
-  version: 2
-  channels: number
-  sample_rate: number
-  samples_per_pixel: number
-  bits: 8
-  length: number
-  data: number[]
-}
-export interface Peaks {
-  mixture: Waveform
-  targets: Waveform[]
-  residual: Waveform
-  /** The layout of the preview, if one was requested. */
-  preview?: PreviewIndex
-}
-/** The layout of the file at `data.preview_url`. */
-export interface PreviewIndex {
-  /** Hertz. */
-  sample_rate: number
-  /** Length of each sound. */
-  samples: number
-  /** Length of each segment but the last. */
-  segment_samples: number
-  /** Size of each segment in the order of the file: mixture, targets, residual, mixture, … */
-  bytes: number[]
-  /** Largest sample and loudness of each sound, as amplitudes. */
-  levels: { peak: number; loudness: number }[]
-}
+/** What can be played of a request while the rest is still separated. */
+export type LivePreview = Schemas['LivePreview']
 export type RequestList = Schemas['RequestList']
 export type WebhookDelivery = Schemas['WebhookDeliveryStatus']
 export type DeliveryAttempts = Schemas['DeliveryAttemptList']
@@ -199,6 +170,8 @@ export interface Client {
   result(request: RequestRef): Promise<Result>
   /** Returns peaks of a completed request's outputs, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
+  /** Returns what is separated so far of a request whose status has `preview_seconds`. */
+  livePreview(request: RequestRef): Promise<LivePreview>
   /**
    * Opens a signed address, such as `data.target.url`.
    * @param headers such as `range`
@@ -208,6 +181,8 @@ export interface Client {
   cancel(request: RequestRef): Promise<Status>
   /** Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept. */
   delete(request: RequestRef): Promise<void>
+  /** Renames a request, and so its outputs. @param name 1 to 255 characters */
+  rename(request: RequestRef, name: string): Promise<void>
   /** Lists the requests of the key's account, newest first. */
   list(options?: ListOptions): Promise<RequestList>
   /** Sends the webhook of a finished request again, with the same id and body. */
@@ -353,11 +328,14 @@ function requestCalls(transport: Transport): RequestCalls {
     waitForSounds: (request) => waitFor<SoundsResult>(request),
     result: (request) => transport.json('GET', `${pathOf(request)}/result`),
     peaks: (request) => transport.json('GET', `${pathOf(request)}/peaks`),
+    livePreview: (request) => transport.json('GET', `${pathOf(request)}/live-preview`),
     cancel: (request) => {
       const signal = AbortSignal.timeout(CANCEL_MS_MAX)
       return transport.json('PUT', `${pathOf(request)}/cancel`, { signal })
     },
     delete: (request) => transport.delete(pathOf(request)),
+    rename: (request, name) =>
+      transport.json('PATCH', pathOf(request), { body: { file_name: name } }),
     list: ({ limit = PAGE, cursor = '', status, model, createdFrom, createdBefore } = {}) => {
       const created = { created_from: timeOf(createdFrom), created_before: timeOf(createdBefore) }
       const query = queryOf({ limit, cursor, status, model, ...created })

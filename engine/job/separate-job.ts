@@ -6,13 +6,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { assertNotTooLong, MEASURED_SECONDS_MAX } from '../../shared/media-limits.ts'
-import {
-  targetNames,
-  type Event,
-  type Job,
-  type OutputName,
-  type Progress,
-} from '../../shared/messages.ts'
+import { targetNames, type Event, type Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { kindOf } from '../../shared/request-kind.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
@@ -31,7 +25,7 @@ import {
 } from './reports/job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { fetchMedia } from './fetch-media.ts'
-import { JobProgress } from './reports/job-progress.ts'
+import { JobProgress, type Reported } from './reports/job-progress.ts'
 import { withDeviceMeter } from './reports/device-meter.ts'
 import { createReporter, type JobReporter } from './reports/job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -39,7 +33,8 @@ import { UploadRefusedError } from '../media/write/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
 import { predictOutputBytes } from './outputs/output-bytes.ts'
 import { createStore } from './outputs/output-store.ts'
-import type { OutputsOptions } from './outputs/outputs.ts'
+import type { LivePreview } from './outputs/live-preview.ts'
+import { openOutputs } from './outputs/open-outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { heardSounds } from './findings/heard-sounds.ts'
 import { listSounds } from './findings/list-sounds.ts'
@@ -201,6 +196,7 @@ async function separateSource(
 ): Promise<CompletedFields> {
   const { sourcePath, reader, reporter, signal, attemptId, seconds, mixture, limits } = context
   let outputs: JobOutputs | null = null
+  let live: LivePreview | undefined
   const checkpoint = createCheckpoint({ ...deps, ...context, job }, deps.config)
   try {
     assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
@@ -209,8 +205,9 @@ async function separateSource(
     const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
-    const { picture: onPicture } = progress
-    outputs = await openOutputs(job, { ...context, names, isLfeFull, onPicture }, deps)
+    const { picture: onPicture, live: onLive } = progress
+    const opening = { ...context, names, isLfeFull, onPicture, onLive }
+    ;({ outputs, live } = await openOutputs(job, opening, deps))
     const { samples, findings, tagged } = await separateMixture(job, mixture, {
       ...deps,
       signal,
@@ -243,6 +240,8 @@ async function separateSource(
     await outputs?.abort()
     await checkpoint?.close({ flush: isReleased(signal.aborted ? signal.reason : error, deps) })
     throw error
+  } finally {
+    await live?.close()
   }
 }
 
@@ -250,36 +249,6 @@ async function separateSource(
 const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
   !(error instanceof JobStopped && error.because === 'canceled') &&
   failureOf(error, attempts) === null
-
-interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
-  mixture: Mixture
-  /** Names of the targets. */
-  names: readonly OutputName[]
-  isLfeFull: boolean
-  onPicture: OutputsOptions['onPicture']
-}
-
-function openOutputs(
-  job: Job,
-  { folder, sourcePath, reporter, signal, mixture, names, isLfeFull, onPicture }: OutputsContext,
-  { media }: JobDeps,
-): Promise<JobOutputs> {
-  const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
-  const { output_format: format } = job.options
-  return media.openOutputs({
-    names: [...names, 'residual'],
-    folder,
-    encoding: { format, sampleRate, channels, channelMask, isLfeFull, tags, cover },
-    videoPath: hasVideo ? sourcePath : null,
-    soundIndex: mixture.streamIndex,
-    track: mixture.track,
-    hasPeaks: job.upload_urls.peaks !== undefined,
-    hasPreview: job.upload_urls.preview !== undefined,
-    signal,
-    log: reporter.log,
-    onPicture,
-  })
-}
 
 /**
  * Returns the length of the media in seconds, if its packets state it. Media that is too long is
@@ -337,7 +306,7 @@ async function publishMeasured(
 function report(
   { request_id }: Job,
   attemptId: string,
-  progress: Pick<Progress, 'progress' | 'seconds_at_least'>,
+  progress: Reported,
   { broker, clock }: JobDeps,
 ): void {
   const at = new Date(clock.now()).toISOString()

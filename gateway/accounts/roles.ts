@@ -29,6 +29,7 @@ const OF_OPERATORS: readonly string[] = [
   'POST /admin/models/:name/load',
   'POST /admin/models/:name/unload',
   'DELETE /admin/models/:name',
+  'POST /admin/engines/:engine_id/drain',
   'POST /admin/accounts/:account_id/disable',
   'POST /admin/accounts/:account_id/enable',
   'PUT /admin/accounts/:account_id/limits',

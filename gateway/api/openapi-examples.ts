@@ -298,6 +298,23 @@ export const NOTES: Readonly<Record<string, Note>> = {
       expires_at: SHARE.expires_at,
     },
   },
+  RenameRequest: {
+    description: 'The new name of the source.',
+    example: { file_name: 'Interview, second take.wav' },
+  },
+  RenamedRequest: {
+    description: 'The request under its new name.',
+    example: { request_id: REQUEST_ID, file_name: 'Interview, second take.wav' },
+  },
+  LivePreview: {
+    description: 'What can be played of a request while the rest is still separated.',
+    example: {
+      attempt: 'att_9f86d081884c7d65',
+      seconds: 25,
+      duration: 5_400,
+      part_urls: [`https://winnow.example/media/outputs/${REQUEST_ID}/live/0`],
+    },
+  },
   StreamTimeout: {
     description: 'The stream window ended before the request did; connect again.',
     example: {

@@ -294,6 +294,14 @@ export const QueueStatusResponse = Type.Object(
     result_url: Uri,
     logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
     progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    preview_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description:
+          'An extension: how much of the media can be played while the rest is still separated; ' +
+          'see `GET /v1/queue/requests/{request_id}/live-preview`.',
+      }),
+    ),
     queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1 means next.' })),
     estimated_seconds_left: Type.Optional(
       Type.Integer({

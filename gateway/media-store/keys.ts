@@ -22,6 +22,13 @@ export const checkpointKey = (requestId: string): string => placeKey(requestId, 
 export const segmentKey = (requestId: string, segment: number): string =>
   `${checkpointKey(requestId)}/${segment}`
 
+/** The live preview of a request is below this key. */
+export const livePreviewKey = (requestId: string): string => placeKey(requestId, 'live')
+
+/** @param part the number of the part */
+export const livePartKey = (requestId: string, part: number): string =>
+  `${livePreviewKey(requestId)}/${part}`
+
 /**
  * Returns the file or request to which the media under a key belongs, or undefined for a key of
  * another form.

@@ -212,7 +212,7 @@ export async function removeModel(
 }
 
 /** Resolves when the work is done, or after `ANSWER_MS_MAX` while it goes on. */
-async function briefly(work: Promise<unknown>): Promise<void> {
+export async function briefly(work: Promise<unknown>): Promise<void> {
   const late = new AbortController()
   const { signal } = late
   work.catch(() => undefined) // if it fails later, the engine reports that
@@ -253,7 +253,7 @@ async function outcome(
 }
 
 /** Returns why no engine has made a change. */
-async function noEngine(
+export async function noEngine(
   { engineRegistry }: ReadDeps,
   engineId: string | undefined,
   answers: readonly EngineAnswer<unknown>[],

@@ -16,7 +16,13 @@ import type { EngineAnnouncement } from '../../shared/messages.ts'
 /** The calls that admins make to an engine. */
 export type ModelClient = Pick<
   ControlClient,
-  'listModels' | 'listCatalogue' | 'fetchModel' | 'loadModel' | 'unloadModel' | 'removeModel'
+  | 'listModels'
+  | 'listCatalogue'
+  | 'fetchModel'
+  | 'loadModel'
+  | 'unloadModel'
+  | 'removeModel'
+  | 'drain'
 >
 
 /** The calls that a gateway makes to an engine. */

@@ -43,7 +43,7 @@ export async function findOwn(
 
 export interface StatusDeps {
   store: Store
-  feed: Pick<RequestFeed, 'progressOf'>
+  feed: Pick<RequestFeed, 'progressOf' | 'livePreviewOf'>
   queueEstimates: Pick<QueueEstimates, 'of'>
   config: PublicAddress
 }
@@ -92,8 +92,9 @@ export async function statusOf(
   const { request_id: requestId, attempt_id: attemptId, status } = row
   const estimate = isTerminal(status) ? {} : await queueEstimates.of(row)
   const progress = feed.progressOf(requestId, attemptId)
+  const livePreview = feed.livePreviewOf(requestId, attemptId)
   const webhook = await webhookStatusOf(store, row)
-  return presentStatus(row, { progress, ...estimate, logs, webhook }, config)
+  return presentStatus(row, { progress, livePreview, ...estimate, logs, webhook }, config)
 }
 
 export interface ResultDeps extends MediaPresenter {

@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { OutputPart } from '../../shared/messages.ts'
+import { isTerminal } from '../../shared/request-status.ts'
 import { checkAddress } from '../api/media-address.ts'
 import type { Audience } from '../media-store/signed-url.ts'
 import { storedPart } from '../requests/present/outputs.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputKey, segmentKey } from '../media-store/keys.ts'
+import { inputKey, livePartKey, outputKey, segmentKey } from '../media-store/keys.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
@@ -40,9 +41,13 @@ interface SegmentRoute {
   Params: { request_id: string; segment: string }
 }
 
+interface LivePartRoute {
+  Params: { request_id: string; part: string }
+}
+
 /**
- * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines,
- * outputs to clients and engines.
+ * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines, live
+ * previews to clients, outputs to both.
  */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
@@ -50,6 +55,11 @@ export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   )
   app.get<SegmentRoute>(SEGMENT_PATH, { schema: { hide: true } }, (request, reply) =>
     sendSegment(deps, request, reply),
+  )
+  app.get<LivePartRoute>(
+    '/media/outputs/:request_id/live/:part',
+    { schema: { hide: true } },
+    (request, reply) => sendLivePart(deps, request, reply),
   )
   for (const path of [
     '/media/outputs/:request_id/:part',
@@ -71,6 +81,21 @@ async function sendSegment(
   const key = segmentKey(requestId, Number(segment))
   const { audience } = checkAddress(request, { method: 'GET', key, audiences: ['engine'] }, deps)
   const described = { contentType: 'application/octet-stream', fileName: 'checkpoint' }
+  return sendMedia(deps, request, reply, { audience, key, ...described })
+}
+
+/** The outputs replace a live preview when the request has ended. */
+async function sendLivePart(
+  deps: MediaDeps,
+  request: FastifyRequest<LivePartRoute>,
+  reply: FastifyReply,
+) {
+  const { request_id: requestId, part } = request.params
+  const key = livePartKey(requestId, Number(part))
+  const { audience } = checkAddress(request, { method: 'GET', key, audiences: ['client'] }, deps)
+  const row = await findRequest(deps.store, requestId)
+  if (!row || isTerminal(row.status)) throw new ServiceError('NOT_FOUND')
+  const described = { contentType: 'application/octet-stream', fileName: 'preview' }
   return sendMedia(deps, request, reply, { audience, key, ...described })
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { FILES_HEADER, readFileNames } from '../../shared/hand-over.ts'
 import { SEGMENT_BYTES_MAX } from '../../shared/checkpoint.ts'
+import { LIVE_PART_BYTES_MAX } from '../../shared/live-preview.ts'
 import { withDeadline } from '../../shared/deadline.ts'
 import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
@@ -13,7 +14,14 @@ import type { LocalDisk, StagedMedia, StageLimits } from '../media-store/media-s
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputKey, outputsKey, placeKey, segmentKey } from '../media-store/keys.ts'
+import {
+  inputKey,
+  livePartKey,
+  outputKey,
+  outputsKey,
+  placeKey,
+  segmentKey,
+} from '../media-store/keys.ts'
 import { orphanOf } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
@@ -41,13 +49,19 @@ interface OutputsRoute {
   Params: { request_id: string }
 }
 
-interface SegmentRoute {
-  Params: { request_id: string; segment: string }
+interface TemporaryRoute {
+  Params: { request_id: string; number: string }
+}
+
+/** What is stored of a request only until it ends. */
+const TEMPORARY = {
+  checkpoint: { keyOf: segmentKey, bytesMax: SEGMENT_BYTES_MAX },
+  live: { keyOf: livePartKey, bytesMax: LIVE_PART_BYTES_MAX },
 }
 
 /**
- * Receives uploads at signed addresses: inputs from clients, once; outputs and checkpoints from
- * engines, until the request has ended.
+ * Receives uploads at signed addresses: inputs from clients, once; outputs, checkpoints and live
+ * previews from engines, until the request has ended.
  */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   const turns = new UploadTurns()
@@ -62,11 +76,13 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
     { schema: { hide: true } },
     (request, reply) => takeOutput({ ...deps, turns }, request, reply),
   )
-  app.put<SegmentRoute>(
-    '/media/outputs/:request_id/checkpoint/:segment',
-    { schema: { hide: true } },
-    (request, reply) => takeSegment({ ...deps, turns }, request, reply),
-  )
+  for (const [name, kind] of Object.entries(TEMPORARY)) {
+    app.put<TemporaryRoute>(
+      `/media/outputs/:request_id/${name}/:number`,
+      { schema: { hide: true } },
+      (request, reply) => takeTemporary({ ...deps, ...kind, turns }, request, reply),
+    )
+  }
   app.post<OutputsRoute>(
     '/media/outputs/:request_id',
     { schema: { hide: true } },
@@ -201,24 +217,24 @@ async function adoptOutputs(
 }
 
 /**
- * The part of the free space that a checkpoint may take. It only saves work, and the disk is for
- * media.
+ * The part of the free space that a checkpoint or a live preview may take. They only save work and
+ * time, and the disk is for media.
  */
 const ROOM_SHARE_MAX = 1 / 8
 
-/** Receives a segment of a checkpoint, which replaces an earlier one. */
-async function takeSegment(
-  deps: UploadDeps,
-  request: FastifyRequest<SegmentRoute>,
+/** Receives a part of a checkpoint or of a live preview, which replaces an earlier one. */
+async function takeTemporary(
+  { keyOf, bytesMax: most, ...deps }: UploadDeps & (typeof TEMPORARY)['live'],
+  request: FastifyRequest<TemporaryRoute>,
   reply: FastifyReply,
 ) {
-  const { request_id: requestId, segment } = request.params
-  const key = segmentKey(requestId, Number(segment))
+  const { request_id: requestId, number } = request.params
+  const key = keyOf(requestId, Number(number))
   checkAddress(request, { method: 'PUT', key, audiences: ['engine'] }, deps)
   await assertOpen(deps, requestId)
   const room = Math.floor(ROOM_SHARE_MAX * (await deps.mediaStore.bytesLeft()))
   await deps.turns.alone(key, async (signal) => {
-    const bytesMax = Math.min(SEGMENT_BYTES_MAX, Math.max(0, room))
+    const bytesMax = Math.min(most, Math.max(0, room))
     const staged = await stageBody(deps, request, { bytesMax, signal })
     await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
   })

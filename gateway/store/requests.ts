@@ -275,6 +275,19 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
   return row
 }
 
+/** Names the source of a request anew, and so its outputs. */
+export async function renameRequest(
+  store: Store,
+  requestId: string,
+  fileName: string,
+): Promise<void> {
+  await store
+    .updateTable('requests')
+    .set({ file_name: fileName })
+    .where('request_id', '=', requestId)
+    .execute()
+}
+
 /** Returns whether the attempt with this id has already started. */
 export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
   row.attempt_ids.includes(markOf(attemptId))

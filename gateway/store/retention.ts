@@ -8,6 +8,7 @@ import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
 import {
   checkpointKey,
   inputKey,
+  livePreviewKey,
   outputKey,
   outputsKey,
   ownerOf,
@@ -313,8 +314,8 @@ export const giveUpLateOutputs = (store: Store, requestId: string, now: string):
   noteRemovals(store, [outputsKey(requestId)], now)
 
 /**
- * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint
- * that it may have.
+ * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint and
+ * live preview that it may have.
  */
 export async function giveUpOtherPlaces(
   store: Store,
@@ -327,11 +328,8 @@ export async function giveUpOtherPlaces(
     .map((place) => placeKey(row.request_id, place))
     .filter((key) => !neededKeys.some((neededKey) => neededKey.startsWith(`${key}/`)))
   const isLong = row.duration === null || row.duration > CHECKPOINT_MEDIA_SECONDS_MIN
-  await noteRemovals(
-    store,
-    isLong ? [...otherPlaces, checkpointKey(row.request_id)] : otherPlaces,
-    now,
-  )
+  const temporary = isLong ? [checkpointKey(row.request_id), livePreviewKey(row.request_id)] : []
+  await noteRemovals(store, [...otherPlaces, ...temporary], now)
 }
 
 async function noteRemovals(store: Store, keys: readonly string[], now: string): Promise<void> {

@@ -38,6 +38,7 @@ const PYTHON_SCHEMAS = [
   'NewShare',
   'ShareList',
   'SharedResult',
+  'LivePreview',
   'SeparationCompletedEvent',
   'SeparationFailedEvent',
   'SoundsCompletedEvent',

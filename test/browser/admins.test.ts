@@ -69,7 +69,10 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
   await page.getByText('Nothing runs or waits.').waitFor()
   await open(page, 'Engines')
   const engine = rowOf(page, 'Engines', 'mini')
-  assert.match((await engine.innerText()).replace(/\s+/g, ' '), /ready .*mini.* 0 of \d+ .* 0 s$/)
+  assert.match(
+    (await engine.innerText()).replace(/\s+/g, ' '),
+    /ready .*mini.* 0 of \d+ .* 0 s Drain$/,
+  )
   for (const section of ['Deliveries', 'Audit', 'Storage', 'Work']) {
     await open(page, section)
     await page.getByRole('region').first().waitFor()
@@ -228,6 +231,14 @@ test('admins see engines, queue and failures, and change accounts and keys', asy
   await sortsAccounts(page)
   await open(page, 'Models')
   await rowOf(page, 'Models', 'mini').getByText('everyday sounds').waitFor()
+  await open(page, 'Engines')
+  const engine = region(page, 'Engines').locator('tbody tr')
+  await engine.getByText('READY').waitFor()
+  await engine.getByRole('button', { name: /^Drain/ }).click()
+  await engine.getByRole('button', { name: /^Really Drain/ }).click()
+  await engine.getByText('DRAINING').waitFor()
+  await engine.getByRole('button').waitFor({ state: 'detached' })
+  await assertAccessible(page, 'a drained engine')
   await open(page, 'Storage')
   await page.getByText(/^Media lies in the folder .+\. It grows by .+ a day, and /).waitFor()
   for (const secret of secrets) assert.ok(!(await page.content()).includes(secret), 'a key again')

@@ -53,7 +53,7 @@ test('earlier requests are deleted by the keyboard, after a question that names 
   await button.waitFor()
   await assertAccessible(page, 'requests that can be deleted')
   await rowOf(page, 'a bell').getByRole('button').first().focus()
-  for (const _button of ['Separate again', 'Delete']) await page.keyboard.press('Tab')
+  for (const _button of ['Separate again', 'Rename', 'Delete']) await page.keyboard.press('Tab')
   assert.equal(
     await press(page, 'dismiss'),
     'Delete the request "a bell, a horn" from concert.m4a, with its outputs and its log? ' +
@@ -68,7 +68,10 @@ test('earlier requests are deleted by the keyboard, after a question that names 
   const heading = page.getByRole('heading', { name: 'Earlier requests' })
   assert.ok(await heading.evaluate((element) => element === document.activeElement))
 
-  await deleteButton(page, 'a waiting one').focus()
+  page.once('dialog', (dialog) => void dialog.accept('second take.m4a'))
+  await page.getByRole('button', { name: 'Rename a waiting one from concert.m4a' }).click()
+  await rowOf(page, 'a waiting one').getByText('from second take.m4a').waitFor()
+  await page.getByRole('button', { name: 'Delete a waiting one from second take.m4a' }).focus()
   assert.match(await press(page, 'accept'), /It is canceled first/)
   await page.getByText('None. What you separate is listed here.').waitFor()
   const left = (await gateway.call('GET', `${API}/requests`)).json()

@@ -113,6 +113,27 @@ function decodeAll(page: Page, segments: readonly Buffer[]) {
 test('two hours of stereo play, move, loop, zoom and compare in little memory', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
+  await t.test('it is heard from its start before the rest is separated', async (t) => {
+    const page = await signedIn({ t, winnow, browser })
+    const path = join(winnow.folder, 'long.wav')
+    await writeFile(path, wavBytes([noise(120, RATE)], RATE))
+    await page.getByLabel('Choose files').setInputFiles(path)
+    await page.getByText('Options').click()
+    await page.getByLabel('Quality').selectOption('quality')
+    await page.getByLabel('Prompt 1').fill('noise')
+    await separate(page)
+    const live = page.getByLabel('What is separated so far')
+    await live.getByText(/The first [\d:]+ of 2:00 can be heard already/).waitFor()
+    await live.getByRole('button', { name: 'Solo Mixture' }).click()
+    await live.getByRole('button', { name: 'Play', exact: true }).click()
+    await hasPassed(page, 0.5)
+    await live.getByText(/The first (0:[3-9]|1:)\d/).waitFor() // and more of it
+    await page.getByLabel('Position in seconds').fill('115')
+    await live.getByText('Not separated yet…').waitFor()
+    await playerIsThere(page)
+    await hasPassed(page, 116) // it goes on by itself
+    await page.getByRole('button', { name: 'Solo Mixture', pressed: true }).waitFor()
+  })
   const page = await signedIn({ t, winnow, browser })
   const path = join(winnow.folder, 'song.wav')
   const hiss = noise(6, RATE)

@@ -29,6 +29,7 @@ const USERS = {
 
 /** All other calls read, and are for viewers. */
 const OF_OPERATORS = [
+  'drainEngine',
   ...['cancelAnyRequest', 'redeliverAnyWebhook'],
   ...['fetchModel', 'loadModel', 'unloadModel', 'removeModel'],
   ...['disableAccount', 'enableAccount', 'limitAccount', 'limitKey'],

@@ -20,6 +20,7 @@ const MODULES = [
   'idempotency-key',
   'node',
   'one-call',
+  'peaks',
   'retry',
   'send-blob',
   'time-limit',

@@ -11,4 +11,5 @@ export const NO_MODELS: ModelClient = {
   loadModel: refuse,
   unloadModel: refuse,
   removeModel: refuse,
+  drain: refuse,
 }

@@ -1,38 +1,12 @@
 /** Plays lanes on a single clock, that of an AudioContext, so that they stay in sync. */
 
-import { computed, effect, signal, type Signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { sum } from './decode.ts'
 import { fromDb } from './levels.ts'
+import type { Lane, Output } from './lane.ts'
 import type { Sounds } from './sounds.ts'
-import type { Finding } from '../state/chip.ts'
-import type { OutputPlace } from '../state/draft.ts'
 
-export type LaneKind = 'mixture' | 'target' | 'residual'
-
-export interface Lane {
-  kind: LaneKind
-  label: string
-  /** What to draw, one array for each channel. */
-  drawn: readonly Float32Array[]
-  /** Its largest sample at the level of the outputs, and its loudness, both as amplitudes. */
-  peak: number
-  loudness: number
-  /** The service's file, if there is one. */
-  output: Output | null
-  /** The finding about a target, if its model reports one. */
-  finding?: Finding | undefined
-  gainDb: Signal<number>
-  isMuted: Signal<boolean>
-  isSolo: Signal<boolean>
-}
-
-/** An output of a request on the service. */
-export interface Output {
-  url: string
-  name: string
-  /** Its name in a submission. */
-  place: OutputPlace
-}
+export type { Lane, LaneKind, LaneSound, Output } from './lane.ts'
 
 /** After this long, the browser has found no audio device; Firefox waits for one forever. */
 const START_MS_MAX = 2_000
@@ -391,6 +365,7 @@ export class Mixer {
 
 /** Attenuates the louder of the two to match the other, which could clip if it were amplified. */
 function equalGain(lane: Lane, a: Lane, b: Lane): number {
-  const quieter = Math.min(a.loudness, b.loudness)
-  return quieter > 0 && lane.loudness > 0 ? quieter / lane.loudness : 1
+  const { loudness } = lane.sound.value
+  const quieter = Math.min(a.sound.value.loudness, b.sound.value.loudness)
+  return quieter > 0 && loudness > 0 ? quieter / loudness : 1
 }

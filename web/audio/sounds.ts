@@ -3,6 +3,7 @@
  * fetched and decoded on demand, or decoded completely.
  */
 
+import type { Signal } from '@preact/signals'
 import type { PreviewIndex } from '../../clients/typescript/client.ts'
 import { decode } from './decode.ts'
 
@@ -16,6 +17,8 @@ export interface Sounds {
   readonly gain: number
   /** How many seconds of all lanes may be in memory at once. */
   readonly windowSecondsMax: number
+  /** How many seconds there are so far; absent if all. Later segments are waited for. */
+  readonly ready?: Signal<number>
   /** Returns segment `k`, with a buffer for each lane. */
   segment(k: number): Promise<readonly AudioBuffer[]>
 }
@@ -40,31 +43,44 @@ export function wholeSounds(buffers: readonly AudioBuffer[]): Sounds {
 const KEPT_BYTES_MAX = 80_000_000
 const WINDOW_BYTES_MAX = 40_000_000
 
+/** Returns the encoded segments `k` of all lanes. */
+export type SegmentReader = (k: number) => Promise<readonly ArrayBuffer[]> | readonly ArrayBuffer[]
+
+/** @param read fetches bytes of the segments, including the first and the last */
+export function segmentReader(
+  { bytes }: Pick<PreviewIndex, 'bytes'>,
+  lanes: number,
+  read: (first: number, last: number) => Promise<ArrayBuffer>,
+): SegmentReader {
+  const starts = [0]
+  for (const length of bytes) starts.push(starts.at(-1)! + length)
+  return async (k) => {
+    const first = k * lanes
+    const offset = starts[first]!
+    const found = await read(offset, starts[first + lanes]! - 1)
+    return Array.from({ length: lanes }, (_, lane) =>
+      found.slice(starts[first + lane]! - offset, starts[first + lane + 1]! - offset),
+    )
+  }
+}
+
 interface StreamOptions {
-  index: PreviewIndex
+  index: Pick<PreviewIndex, 'sample_rate' | 'samples' | 'segment_samples'>
   lanes: number
   gain: number
-  /** Fetches bytes of the preview, including the first and the last. */
-  read(first: number, last: number): Promise<ArrayBuffer>
+  read: SegmentReader
 }
 
 export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sounds {
-  const { sample_rate: sampleRate, samples, segment_samples: segmentSamples, bytes } = index
+  const { sample_rate: sampleRate, samples, segment_samples: segmentSamples } = index
   const laneSecondBytes = lanes * sampleRate * 2 * 4
   const segmentSeconds = segmentSamples / sampleRate
   const keptMax = Math.max(3, Math.floor(KEPT_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
-  const starts = [0]
-  for (const length of bytes) starts.push(starts.at(-1)! + length)
   /** The most recently used ones last. */
   const kept = new Map<number, Promise<readonly AudioBuffer[]>>()
 
   const load = async (k: number): Promise<readonly AudioBuffer[]> => {
-    const first = k * lanes
-    const offset = starts[first]!
-    const found = await read(offset, starts[first + lanes]! - 1)
-    const parts = Array.from({ length: lanes }, (_, lane) =>
-      found.slice(starts[first + lane]! - offset, starts[first + lane + 1]! - offset),
-    )
+    const parts = await read(k)
     const length = Math.min(segmentSamples, samples - k * segmentSamples)
     return Promise.all(parts.map((part) => decodeSegment(part, length, sampleRate)))
   }

@@ -58,6 +58,13 @@ export function useEarlierRequests(search: string) {
             setLimits({ rows: limits.rows + PAGE, looked: listed.length + SEARCHED_MAX })
           }
         : undefined,
+    rename: (id: string, name: string) =>
+      setLoaded((before) => ({
+        ...before,
+        listed: before.listed.map((request) =>
+          request.request_id === id ? { ...request, file_name: name } : request,
+        ),
+      })),
     forget: (id: string) =>
       setLoaded((before) => ({
         ...before,

@@ -4,10 +4,10 @@ import { signal } from '@preact/signals'
 import type { OutputFile, Peaks, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
 import { fromDb, levelOf, SILENCE_DB, toDb } from '../audio/levels.ts'
-import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
+import { Mixer, type Lane, type LaneSound, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { magnitudesOf, planesOf } from '../audio/peaks.ts'
-import { streamedSounds, wholeSounds, type Sounds } from '../audio/sounds.ts'
+import { segmentReader, streamedSounds, wholeSounds, type Sounds } from '../audio/sounds.ts'
 import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
@@ -102,7 +102,8 @@ export async function load(
     }))
     const read = async (first: number, last: number) =>
       (await currentClient().open(url, { range: `bytes=${first}-${last}` })).arrayBuffer()
-    const sounds = streamedSounds({ index, lanes: lanes.length, gain, read })
+    const segments = segmentReader(index, lanes.length, read)
+    const sounds = streamedSounds({ index, lanes: lanes.length, gain, read: segments })
     return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: true })
   }
   if (!isDecodable(result)) return null
@@ -142,7 +143,7 @@ async function decodeLanes(request: OpenRequest, result: PlayableResult): Promis
 
 interface Playable {
   sounds: Sounds
-  lanes: readonly Pick<Lane, 'drawn' | 'peak' | 'loudness'>[]
+  lanes: readonly LaneSound[]
   decodeAll: () => Promise<DecodedLanes>
   isStreamed: boolean
 }
@@ -155,7 +156,7 @@ async function loadedOf(
   const mixture = { kind: 'mixture' as const, label: 'Mixture', output: null }
   const lanes = [mixture, ...outputsOf(request, result)].map((named, i): Lane => ({
     ...named,
-    ...measured[i]!,
+    sound: signal(measured[i]!),
     gainDb: signal(0),
     isMuted: signal(false),
     isSolo: signal(false),
@@ -167,7 +168,7 @@ async function loadedOf(
     result,
     isMixtureSum: !isStreamed && !(await decodeAll()).hasOriginal,
     hasOriginal: request.original !== null && isDecodable(result),
-    isSilent: toDb(lanes[0]!.peak) < SILENCE_DB,
+    isSilent: toDb(measured[0]!.peak) < SILENCE_DB,
     async nullTest() {
       const { buffers, hasOriginal } = await decodeAll()
       if (!hasOriginal) throw new Error("This browser can't read the source.")

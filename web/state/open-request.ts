@@ -5,6 +5,7 @@ import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
+import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
@@ -35,6 +36,8 @@ export interface OpenRequest {
   options?: AskedOptions | undefined
   /** Whether playback starts as soon as the lanes are loaded. */
   playsAtOnce?: boolean
+  /** How what was separated was heard before the rest was done; null if it was not. */
+  heard?: MixerState | null
   status: Signal<Status | null>
   /** Why it cannot be followed. */
   problem: Signal<string>
@@ -170,6 +173,17 @@ export async function deleteRequest(id: string): Promise<void> {
     if (!(error instanceof ApiError && error.code === 'NOT_FOUND')) throw error
   }
   await forgetSource(id)
+}
+
+/**
+ * Asks for a new name of a request, and renames it.
+ * @returns the new name; null if nobody gave one
+ */
+export async function renameRequest(id: string, name: string): Promise<string | null> {
+  const next = prompt('Name it anew. Files that you save are named after it.', name)?.trim()
+  if (!next || next === name) return null
+  await currentClient().rename(id, next)
+  return next
 }
 
 /** Shows what the address names: a request of the account, or the form. */

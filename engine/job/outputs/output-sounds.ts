@@ -10,6 +10,7 @@ import type { EncoderOptions } from '../../media/write/encode.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter, type WrittenFile } from './output-writer.ts'
+import type { LivePart } from './live-parts.ts'
 import { Peaks } from './peaks.ts'
 import { Preview } from './preview.ts'
 import { Mix, type SeparatedSounds } from './mix.ts'
@@ -26,8 +27,9 @@ export interface SoundsOptions {
   hasTracks: boolean
   /** Whether peaks are written with them. */
   hasPeaks: boolean
-  /** Whether a preview is written with the peaks. */
+  /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean
+  isLive?: boolean
 }
 
 /** Format of the files, since not every format can hold what the mixture has. */
@@ -71,10 +73,13 @@ export class OutputSounds {
   /** Opens all files. */
   static async open(options: SoundsOptions): Promise<OutputSounds> {
     const opened = new OutputSounds(options)
-    const { names, folder, encoding, hasTracks: hasTrack, hasPreview } = options
+    const { names, folder, encoding, hasTracks: hasTrack, hasPreview, isLive = false } = options
     const { signal } = opened.#stop
     try {
-      if (hasPreview) opened.#preview = await Preview.open(join(folder, 'preview'), names, encoding)
+      if (hasPreview) {
+        const sound = { ...encoding, isLive }
+        opened.#preview = await Preview.open(join(folder, 'preview'), names, sound)
+      }
       for (const name of names) {
         const writing = { name, folder, encoding, hasTrack, signal }
         opened.#writers.set(name, await OutputWriter.open(writing))
@@ -97,14 +102,17 @@ export class OutputSounds {
    * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
    * that all outputs add up to the mixture; a target that several prompts share is subtracted once.
    * Once a sample exceeds full scale, all files wait until the gain is known.
+   * @returns the parts of the live preview that are complete
    */
-  write(separated: SeparatedSounds): Promise<void> {
+  write(separated: SeparatedSounds): Promise<LivePart[]> {
     this.#recipeOf = separated.plan.recipeOf
-    return (this.#latest = this.#write(this.#mix.add(separated)))
+    const writing = this.#write(this.#mix.add(separated))
+    this.#latest = writing
+    return writing
   }
 
-  async #write({ mixture, targets }: MixedTargets): Promise<void> {
-    if (mixture[0]!.length === 0) return
+  async #write({ mixture, targets }: MixedTargets): Promise<LivePart[]> {
+    if (mixture[0]!.length === 0) return []
     this.#collect('mixture', mixture) // before its memory is reused for the residual
     const residual = residualOf(mixture, targets)
     const parts = [...this.#recipeOf.map((recipe) => targets[recipe]!), residual]
@@ -114,7 +122,9 @@ export class OutputSounds {
     const writing = writers.map(([, writer], i) => writer.write(parts[i]!))
     // Runs while other threads write. If it throws, the writing is still awaited.
     const collecting = writers.map(async ([name], i) => this.#collect(name, parts[i]!))
-    await allSettledOrThrow([...writing, ...collecting, this.#preview?.encode()])
+    const encoding = this.#preview?.encode()
+    await allSettledOrThrow<unknown>([...writing, ...collecting, encoding])
+    return (await encoding) ?? []
   }
 
   #collect(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {

@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../../threads/task-thread.ts'
 import { TaskThreads } from '../../threads/task-threads.ts'
+import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
 import type { FinishedSounds, SoundFormat, SoundsOptions } from './output-sounds.ts'
 
@@ -68,7 +69,7 @@ export class SoundsInThread {
   }
 
   /** Like `OutputSounds.write`; the memory of the samples is transferred. */
-  write(separated: SeparatedSounds): Promise<void> {
+  write(separated: SeparatedSounds): Promise<LivePart[]> {
     const memory = memoryOf([separated.mixture, ...separated.sounds].flat())
     return this.#call({ do: 'write', job: this.#job, separated }, memory)
   }

@@ -9,6 +9,7 @@ import type { Event, OutputName, OutputPart, StoredFile } from '../../../shared/
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import type { EncodedFile, EncoderOptions } from '../../media/write/encode.ts'
 import { isDiskFull } from '../../media/ffmpeg.ts'
+import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
 import { trackPath, type WrittenFile } from './output-writer.ts'
@@ -31,6 +32,8 @@ export interface OutputsOptions {
   hasPeaks: boolean
   /** Whether a preview is stored with the peaks. */
   hasPreview: boolean
+  /** Called with each part of the live preview; absent if none is made. */
+  onLivePart?: ((part: LivePart) => void) | undefined
   signal: AbortSignal
   log(message: string): void
   /** Called while the picture is re-encoded, and once more at its end. */
@@ -71,8 +74,8 @@ export class Outputs {
   static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
     const outputs = new Outputs(options)
     const { names, folder, encoding, hasPeaks, hasPreview, videoPath } = options
-    const hasTracks = videoPath !== null
-    const sounds = { names, folder, encoding, hasPeaks, hasPreview, hasTracks }
+    const what = { hasPeaks, hasPreview, isLive: options.onLivePart !== undefined }
+    const sounds = { names, folder, encoding, ...what, hasTracks: videoPath !== null }
     try {
       outputs.#sounds = await threads.open(sounds, outputs.#signal)
       outputs.#logLayouts()
@@ -89,8 +92,9 @@ export class Outputs {
   }
 
   /** Adds samples to all files; their memory is transferred. */
-  write(separated: SeparatedSounds): Promise<void> {
-    return this.#sounds.write(separated)
+  async write(separated: SeparatedSounds): Promise<void> {
+    const parts = await this.#sounds.write(separated)
+    for (const part of parts) this.#options.onLivePart?.(part)
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
-import type { PreviewIndex } from './preview.ts'
+import type { PreviewIndex } from './preview-index.ts'
 
 /** Buckets in one output, times its channels: enough for a screen and some zoom. */
 export const PEAKS_MAX = 8_192
@@ -27,11 +27,15 @@ export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
 
-  constructor(names: readonly OutputName[], sound: { sampleRate: number; channels: number }) {
-    this.#sampleRate = sound.sampleRate
-    this.#tracks = new Map(
-      ['mixture' as const, ...names].map((name) => [name, new Track(sound.channels)]),
-    )
+  /** @param max like `PEAKS_MAX` */
+  constructor(
+    names: readonly OutputName[],
+    { sampleRate, channels }: { sampleRate: number; channels: number },
+    max = PEAKS_MAX,
+  ) {
+    this.#sampleRate = sampleRate
+    const sounds = ['mixture' as const, ...names]
+    this.#tracks = new Map(sounds.map((name) => [name, new Track(channels, max)]))
   }
 
   /** Adds planar samples. */
@@ -61,8 +65,8 @@ class Track {
   /** How many samples the last bucket has. */
   #inLast = BUCKET_SAMPLES
 
-  constructor(channels: number) {
-    this.#bucketsMax = Math.floor(PEAKS_MAX / channels)
+  constructor(channels: number, max: number) {
+    this.#bucketsMax = Math.floor(max / channels)
     const empty = () => Array.from({ length: channels }, (): number[] => [])
     this.#least = empty()
     this.#greatest = empty()

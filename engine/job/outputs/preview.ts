@@ -14,21 +14,11 @@ import {
 } from '../../media/write/preview-lane.ts'
 import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
-import { LevelMeter, type Level } from '../../../shared/level-meter.ts'
+import { LevelMeter } from '../../../shared/level-meter.ts'
+import { LiveParts, LIVE_PEAKS_MAX, type LivePart } from './live-parts.ts'
 import type { WrittenFile } from './output-writer.ts'
-
-/** Where everything is in the file; stored with the peaks. */
-export interface PreviewIndex {
-  /** Hertz. */
-  sample_rate: number
-  /** Length of each sound at that rate, and of each segment but the last. */
-  samples: number
-  segment_samples: number
-  /** Size of each segment in the order of the file: `mixture`, the targets, `residual`, … */
-  bytes: number[]
-  /** One for each sound, in the same order. */
-  levels: Level[]
-}
+import { Peaks } from './peaks.ts'
+import type { PreviewIndex } from './preview-index.ts'
 
 type SoundName = OutputName | 'mixture'
 
@@ -43,6 +33,8 @@ export class Preview {
   /** Segments of each sound that wait for those of the others. */
   #waiting: Buffer[][] = []
   readonly #bytes: number[] = []
+  /** What its live preview is made from; null if it has none. */
+  #live: { parts: LiveParts; peaks: Peaks } | null = null
   /** Why there is no preview; null as long as there is one. */
   problem: string | null = null
 
@@ -51,12 +43,16 @@ export class Preview {
     this.#sound = sound
   }
 
+  /** @param isLive whether `encode` also makes the parts of a live preview */
   static async open(
     path: string,
     names: readonly OutputName[],
-    sound: PreviewSound,
+    { isLive = false, ...sound }: PreviewSound & { isLive?: boolean },
   ): Promise<Preview> {
     const preview = new Preview(path, sound)
+    if (isLive) {
+      preview.#live = { parts: new LiveParts(), peaks: new Peaks(names, sound, LIVE_PEAKS_MAX) }
+    }
     await preview.#attempt(async () => {
       preview.#file = await open(path, 'w')
       for (const name of ['mixture' as const, ...names]) {
@@ -75,14 +71,31 @@ export class Preview {
     try {
       this.#lanes.get(name)?.add(planes)
       this.#meters.get(name)?.add(planes)
+      this.#live?.peaks.add(name, planes)
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  /** Encodes what was added; only one call at a time. */
-  encode(): Promise<void> {
-    return this.#attempt(() => this.#write((lane) => lane.encode()))
+  /**
+   * Encodes what was added; only one call at a time.
+   * @returns the parts of the live preview that are complete
+   */
+  async encode(): Promise<LivePart[]> {
+    let parts: LivePart[] = []
+    await this.#attempt(async () => {
+      await this.#write((lane) => lane.encode())
+      parts = await this.#cut()
+    })
+    return parts
+  }
+
+  async #cut(): Promise<LivePart[]> {
+    if (!this.#live) return []
+    const { parts, peaks } = this.#live
+    const levels = () => [...this.#meters.values()].map(({ level }) => level)
+    const lanes = this.#lanes.size
+    return parts.cut({ path: this.#path, bytes: this.#bytes, lanes, peaks, levels })
   }
 
   /** Completes the file; null if there is none, for the reason in `problem`. */

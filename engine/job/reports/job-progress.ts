@@ -6,17 +6,18 @@ import type { PictureProgress } from '../../media/write/picture-progress.ts'
 /** The rest is reserved for the upload. */
 const PROGRESS_MAX = 0.99
 
-type Publish = (progress: Pick<Progress, 'progress' | 'seconds_at_least'>) => void
+export type Reported = Pick<Progress, 'progress' | 'seconds_at_least' | 'live_preview'>
 
 /** The progress that it publishes never falls. */
 export class JobProgress {
-  readonly #publish: Publish
+  readonly #publish: (reported: Reported) => void
+  #livePreview: Progress['live_preview']
   #sound = 0
   #picture: PictureProgress
   #published = 0
 
   /** @param hasPicture whether `picture` will be called; until then its part counts as unknown */
-  constructor(hasPicture: boolean, publish: Publish) {
+  constructor(hasPicture: boolean, publish: (reported: Reported) => void) {
     this.#picture = { done: hasPicture ? 0 : 1 }
     this.#publish = publish
   }
@@ -38,6 +39,12 @@ export class JobProgress {
     this.#report()
   }
 
+  /** Reports how many parts of the live preview are stored, and how long they are together. */
+  readonly live = (parts: number, seconds: number): void => {
+    this.#livePreview = { parts, seconds }
+    this.#report()
+  }
+
   get #progress(): number {
     return Math.min(this.#sound, this.#picture.done, PROGRESS_MAX)
   }
@@ -48,6 +55,7 @@ export class JobProgress {
     this.#publish({
       progress: this.#published,
       ...(done < 1 && secondsLeft !== undefined && { seconds_at_least: secondsLeft }),
+      ...(this.#livePreview && { live_preview: this.#livePreview }),
     })
   }
 }

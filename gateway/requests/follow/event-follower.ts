@@ -14,7 +14,7 @@ import { excessOf, type MediaLimits } from '../../accounts/media-quota.ts'
 import { failure, finishRequest, announceFinished, type FinishDeps } from './finish-request.ts'
 import { releaseRequest } from './release-request.ts'
 import type { Outputs } from '../present/outputs.ts'
-import { sourceName } from '../submit/source.ts'
+import { nameInUrl, sourceName } from '../submit/source.ts'
 import { accountOf } from '../../store/accounts.ts'
 import { inTransaction, type Store } from '../../store/database.ts'
 import { setFileDuration } from '../../store/files.ts'
@@ -240,13 +240,17 @@ async function completeAndCharge(
         finished_at: now,
         outputs_expire_at: outputsExpireAt,
         billing_status: charged.billing,
-        ...(row.audio_url !== null &&
-          event.source_name !== undefined && { file_name: sourceName(event.source_name) }),
+        ...(event.source_name !== undefined &&
+          hasNameOfUrl(row) && { file_name: sourceName(event.source_name) }),
       },
     },
     presenter,
   )
 }
+
+/** Whether nobody has renamed it since. */
+const hasNameOfUrl = ({ audio_url: url, file_name: name }: RequestRow): boolean =>
+  url !== null && name === nameInUrl(url)
 
 /** Returns what the engine should have reported but did not, or undefined if nothing is missing. */
 function missingOf(row: RequestRow, { outputs, sounds }: EventOf<'completed'>): string | undefined {

@@ -118,6 +118,11 @@ export class RequestFeed {
     return this.#latest(requestId, attemptId)?.seconds_at_least ?? 0
   }
 
+  /** Returns what the attempt has stored of the live preview, or undefined if nothing. */
+  livePreviewOf(requestId: string, attemptId: string | null): Progress['live_preview'] {
+    return this.#latest(requestId, attemptId)?.live_preview
+  }
+
   #latest(requestId: string, attemptId: string | null): Progress | undefined {
     const progress = this.#progress.get(requestId)
     return progress?.attempt_id === attemptId ? progress : undefined

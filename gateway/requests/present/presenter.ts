@@ -6,6 +6,7 @@ import {
   type LogLine,
   type OutputName,
   type OutputPart,
+  type Progress,
   type StoredFile,
 } from '../../../shared/messages.ts'
 import { findingText } from '../../../shared/finding-text.ts'
@@ -38,6 +39,7 @@ import {
 /** The part of a request's state that is not in its row. */
 export interface LiveState {
   progress?: number | undefined
+  livePreview?: Progress['live_preview']
   queuePosition?: number | undefined
   secondsLeft?: number | undefined
   logs?: LogLine[] | undefined
@@ -87,7 +89,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: 
 
 export function presentStatus(
   row: RequestRow,
-  { progress, queuePosition, secondsLeft, logs, webhook }: LiveState,
+  { progress, livePreview, queuePosition, secondsLeft, logs, webhook }: LiveState,
   config: PublicAddress,
 ): QueueStatusResponse {
   return {
@@ -100,6 +102,7 @@ export function presentStatus(
     result_url: `${requestUrl(row, config)}/result`,
     ...(logs && { logs }),
     ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
+    ...(row.status === 'IN_PROGRESS' && livePreview && { preview_seconds: livePreview.seconds }),
     ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
     ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),

@@ -5,6 +5,7 @@ import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
 import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
+import { LIVE_PARTS_MAX } from '../../../shared/live-preview.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
@@ -24,7 +25,7 @@ import {
 } from '../../store/outbox.ts'
 import { givePlaceBack } from '../../store/jobs-in-broker.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../../store/requests.ts'
-import { inputKey, outputKey, outputsKey, segmentKey } from '../../media-store/keys.ts'
+import { inputKey, livePartKey, outputKey, outputsKey, segmentKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { Logger } from '../../../shared/telemetry/log.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
@@ -251,6 +252,19 @@ async function checkpointUrlsOf(
   return Promise.all(segments)
 }
 
+/**
+ * Returns the addresses for the parts of a request's live preview, or undefined if nobody asked for
+ * a preview, or its media is short.
+ */
+async function livePreviewUrlsOf(
+  row: WaitingJob,
+  uploadUrl: (key: string) => Promise<string>,
+): Promise<Job['live_preview_urls']> {
+  if (row.is_short || !partsOf(row).includes('preview')) return undefined
+  const keys = Array.from({ length: LIVE_PARTS_MAX }, (_, i) => livePartKey(row.request_id, i))
+  return Promise.all(keys.map(uploadUrl))
+}
+
 /** Returns the job that asks an engine to serve a request. */
 async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
   const { store, clock, mediaStore } = deps
@@ -261,6 +275,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
   const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
   const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
   const checkpointUrls = await checkpointUrlsOf(row, deps)
+  const livePreviewUrls = await livePreviewUrlsOf(row, uploadUrl)
   const { preview: _asked, ...options } = optionsOf(row) // engines of 0.4.0 would refuse it
   return {
     request_id: requestId,
@@ -283,6 +298,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
       await Promise.all(partsOf(row).map(upload)),
     ) as Job['upload_urls'],
     ...(checkpointUrls && { checkpoint_urls: checkpointUrls }),
+    ...(livePreviewUrls && { live_preview_urls: livePreviewUrls }),
     ...(sharedFolder !== undefined && {
       shared_folder: sharedFolder,
       hand_over_url: await uploadUrl(outputsKey(requestId)),

@@ -218,7 +218,7 @@ export function sourceName(text: string): string {
 }
 
 /** Returns the last part of the path, decoded for people. */
-const nameInUrl = (url: string): string =>
+export const nameInUrl = (url: string): string =>
   sourceName(
     (new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decodePercent),
   )

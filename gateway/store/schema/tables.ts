@@ -274,6 +274,7 @@ export interface ChangeRow {
     | 'model.load'
     | 'model.unload'
     | 'model.remove'
+    | 'engine.drain'
     | 'request.cancel'
     | 'webhook.redeliver'
     | 'endpoint.create'

@@ -71,6 +71,7 @@ const ofRequests: Calls<typeof requests> = {
   openRequests: (store) => requests.openRequests(store),
   lastCompleted: (store) => requests.lastCompleted(store, 10),
   isKnownAttempt: PURE,
+  renameRequest: (store, { open }) => requests.renameRequest(store, open.request_id, 'new.wav'),
   noteCounted: (store, { open }) => requests.noteCounted(store, open.request_id, 'attempt_new'),
   noteMeasured: (store, { open }) =>
     requests.noteMeasured(store, open.request_id, { duration: 1, media_bytes: 1 }),

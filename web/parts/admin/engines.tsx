@@ -1,5 +1,7 @@
 import type { components } from '../../../clients/typescript/api.ts'
 import { ratesOf, type EngineRates } from '../../../shared/engine-rates.ts'
+import { mayAct } from '../../state/admin.ts'
+import { ConfirmedButton } from '../confirmed-button.tsx'
 import { AdminLink, Share, State, type SectionProps } from './cells.tsx'
 import { Table, type Column } from './table.tsx'
 
@@ -11,7 +13,7 @@ interface Row extends Engine, EngineRates {
 }
 
 /** Engines as `winnow top` shows them, and what they serve. */
-export function Engines({ state: { fleet, before, models } }: SectionProps) {
+export function Engines({ state: { fleet, before, models }, admin }: SectionProps) {
   const rows: Row[] = fleet.engines.map((engine) => ({
     ...engine,
     ...ratesOf(engine, fleet.at, before),
@@ -24,18 +26,31 @@ export function Engines({ state: { fleet, before, models } }: SectionProps) {
   return (
     <>
       <p class="quiet">
-        Fill, busy and speed are of the last minute, or since this page looks. An engine ends its
-        jobs when its service is stopped.
+        Fill, busy and speed are of the last minute, or since this page looks. An engine that is
+        drained ends its jobs within ten minutes, and takes no more until it is started again.
       </p>
       <Table
         caption="Engines"
         rows={rows}
         keyOf={({ engine_id: id }) => id}
         empty="No engine answers."
-        columns={COLUMNS}
+        columns={[
+          ...COLUMNS,
+          { head: 'change', cell: (row) => <Drain engine={row} admin={admin} /> },
+        ]}
       />
     </>
   )
+}
+
+function Drain({ engine, admin }: { engine: Engine; admin: SectionProps['admin'] }) {
+  const { engine_id: id, state } = engine
+  if (state === 'DRAINING' || !mayAct('operator')) return null
+  const drain = async () => {
+    await admin.act(`engines/${encodeURIComponent(id)}/drain`)
+    return 'It ends its jobs.'
+  }
+  return <ConfirmedButton action="Drain" of={id} act={drain} />
 }
 
 const number = (

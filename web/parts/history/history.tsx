@@ -6,6 +6,7 @@ import { outputsOf } from '../../state/loaded-media.ts'
 import {
   deleteRequest,
   openListed,
+  renameRequest,
   separateAgain,
   type RequestListItem,
 } from '../../state/open-request.ts'
@@ -33,7 +34,8 @@ function stateOf(request: RequestListItem): string {
 /** The account's requests, newest first, and its usage. */
 export function History() {
   const [search, setSearch] = useState('')
-  const { rows, looked, isLooking, more, forget, problem, setProblem } = useEarlierRequests(search)
+  const earlier = useEarlierRequests(search)
+  const { rows, looked, isLooking, more, problem, setProblem } = earlier
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => focusIfLost(heading.current), [rows.length])
   const open = (listed: RequestListItem) =>
@@ -67,7 +69,8 @@ export function History() {
             key={request.request_id}
             request={request}
             onOpen={() => void open(request)}
-            onDeleted={() => forget(request.request_id)}
+            onRenamed={(name) => earlier.rename(request.request_id, name)}
+            onDeleted={() => earlier.forget(request.request_id)}
           />
         ))}
       </ul>
@@ -80,10 +83,11 @@ export function History() {
 interface RowProps {
   request: RequestListItem
   onOpen: () => void
+  onRenamed: (name: string) => void
   onDeleted: () => void
 }
 
-function Row({ request, onOpen, onDeleted }: RowProps) {
+function Row({ request, onOpen, onRenamed, onDeleted }: RowProps) {
   const [problem, setProblem] = useState('')
   const [result, setResult] = useState<Result | null>(null)
   const state = stateOf(request)
@@ -94,6 +98,11 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
     setProblem('')
     if (result) setResult(null)
     else currentClient().result(request).then(setResult, fail)
+  }
+  const rename = async () => {
+    setProblem('')
+    const next = await renameRequest(request.request_id, request.file_name)
+    if (next !== null) onRenamed(next)
   }
   const remove = () => {
     setProblem('')
@@ -118,6 +127,9 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
         onClick={() => void separateAgain(request).catch(fail)}
       >
         Separate again
+      </button>
+      <button aria-label={`Rename ${name}`} onClick={() => void rename().catch(fail)}>
+        Rename
       </button>
       <button aria-label={`Delete ${name}`} onClick={remove}>
         Delete

@@ -32,10 +32,10 @@ export function LanePicture(props: LanePictureProps) {
   const start = isDetail ? samples.start : 0
   const shown = useMemo(() => {
     const { sampleRate } = mixer.sounds
-    if (!section || !samples) return { planes: lane.drawn, seconds, sampleRate }
+    if (!section || !samples) return { planes: lane.sound.value.drawn, seconds, sampleRate }
     const planes = isSpectrogram ? planesOf(samples.buffer) : magnitudesOf(samples.buffer)
     return { planes, seconds: samples.buffer.duration, sampleRate }
-  }, [lane, samples, section === null, isSpectrogram])
+  }, [lane, lane.sound.value, samples, section === null, isSpectrogram])
   const scrollBy = ({ deltaX }: WheelEvent) => {
     const pixels = pixelsOf(view, seconds)
     const last = seconds - view.width.value / pixels
@@ -66,7 +66,8 @@ function sampledSection({ mixer, view, isSpectrogram }: LanePictureProps): Secti
   const visible = view.width.value / pixelsOf(view, seconds)
   if (visible === 0 || visible > sounds.windowSecondsMax) return null
   const start = Math.max(0, Math.min(view.scroll.value, seconds - visible))
-  return { start, end: Math.min(seconds, start + visible) }
+  const end = Math.min(seconds, start + visible)
+  return sounds.ready && end > sounds.ready.value ? null : { start, end }
 }
 
 interface Samples {

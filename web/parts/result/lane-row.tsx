@@ -117,10 +117,10 @@ function LaneMeter({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
 }
 
 /** By how many dB a target was softened, as far as it can be amplified without clipping. */
-function fullLevelDb({ finding, peak }: Lane): number {
+function fullLevelDb({ finding, sound }: Lane): number {
   const { softened_db: softer = 0 } = finding ?? {}
   if (softer < 1) return 0
-  return Math.round(Math.max(0, Math.min(softer, -toDb(peak))))
+  return Math.round(Math.max(0, Math.min(softer, -toDb(sound.value.peak))))
 }
 
 /** Plays the lane as loud as it was separated. */

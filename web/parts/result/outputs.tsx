@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../../clients/typescript/client.ts'
 import type { Mixer } from '../../audio/mixer.ts'
+import { resume } from '../../audio/mixer-state.ts'
 import { messageOf } from '../../state/credential.ts'
 import { load, type LoadedResult, type PlayableResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
@@ -35,9 +36,10 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
       const done = await load(request, found, readPeaks)
       if (!done) return setPlain(true)
       mixer = done.mixer
-      if (isGone) mixer.close()
-      else setLoaded(done)
-      if (request.playsAtOnce && !isGone) void mixer.play()
+      if (isGone) return mixer.close()
+      setLoaded(done)
+      if (request.heard) resume(mixer, request.heard)
+      else if (request.playsAtOnce) void mixer.play()
     }
     start().catch((error: unknown) => {
       setProblem(messageOf(error))

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { planesOf } from '../../audio/decode.ts'
 import { toDb } from '../../audio/levels.ts'
 import { integratedLoudness, truePeak } from '../../audio/loudness.ts'
@@ -9,21 +9,12 @@ import type { LoadedResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { credential } from '../../state/credential.ts'
 import { making, save } from '../../state/save.ts'
-import { listenToKeys } from './keys.ts'
-import { colorsOf } from './lane-colors.ts'
-import { LaneRow } from './lane-row.tsx'
 import { NullTest } from './null-test.tsx'
-import { Playhead, Ruler } from './timeline.tsx'
-import { Tools, Transport } from './transport.tsx'
+import { Stage } from './stage.tsx'
 import { Video } from './video.tsx'
-import { createView } from '../waveform.tsx'
 
 export function Player({ loaded, request }: { loaded: LoadedResult; request: OpenRequest }) {
   const { mixer } = loaded
-  const view = useMemo(createView, [mixer])
-  const [isSpectrogram, setSpectrogram] = useState(false)
-  useEffect(() => listenToKeys(mixer), [mixer])
-  const colors = colorsOf(mixer.lanes)
   const logs = request.status.value?.logs ?? []
   const spans = predictedSpans(logs.map(({ message }) => message)).map((span) => ({
     ...span,
@@ -33,25 +24,7 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
     <div class="player">
       {loaded.isSilent && <p class="finding unsure">This file is silent.</p>}
       <Video result={loaded.result} mixer={mixer} />
-      <div class="bar">
-        <Transport mixer={mixer} />
-        <Tools {...{ mixer, view, isSpectrogram }} onSpectrogram={setSpectrogram} />
-      </div>
-      <div class={isSpectrogram ? 'lanes spectrograms' : 'lanes'}>
-        <Ruler mixer={mixer} view={view} />
-        {mixer.lanes.map((lane, i) => (
-          <LaneRow
-            key={i}
-            lane={lane}
-            color={colors[i]!}
-            mixer={mixer}
-            view={view}
-            isSpectrogram={isSpectrogram}
-            spans={lane.kind === 'mixture' ? spans : []}
-          />
-        ))}
-        <Playhead mixer={mixer} view={view} />
-      </div>
+      <Stage mixer={mixer} spans={spans} />
       {loaded.isMixtureSum && (
         <p class="quiet">
           The original isn’t in this browser, so the mixture shown is the sum of all outputs.

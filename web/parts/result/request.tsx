@@ -1,11 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../../clients/typescript/client.ts'
-import { currentClient } from '../../state/credential.ts'
+import { currentClient, messageOf } from '../../state/credential.ts'
 import { askToNotify, permission } from '../../state/notification.ts'
-import { cancel, close, deleteRequest, isOver, type OpenRequest } from '../../state/open-request.ts'
+import {
+  cancel,
+  close,
+  deleteRequest,
+  isOver,
+  renameRequest,
+  type OpenRequest,
+} from '../../state/open-request.ts'
 import { entries, filesAheadOf } from '../../state/file-queue.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { adviceOn } from './advice.ts'
+import { LivePlayer } from './live-player.tsx'
 import { Offers } from './offers.tsx'
 import { Outputs } from './outputs.tsx'
 import { Share } from './share.tsx'
@@ -15,19 +23,22 @@ import { Time } from '../time.tsx'
 /** The progress of a request, and then its result. */
 export function Request({ request }: { request: OpenRequest }) {
   const heading = useRef<HTMLHeadingElement>(null)
+  const [name, setName] = useState(request.name)
   // The form that had the focus is gone, so people who use keys or a screen reader continue here.
   useEffect(() => heading.current!.focus(), [])
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
         <h1 id="request" ref={heading} tabIndex={-1}>
-          {request.name}
+          {name}
         </h1>
+        <Rename request={request} onRenamed={setName} />
         <button onClick={close}>
           {entries.value.length > 0 ? 'Back to the list' : 'New separation'}
         </button>
       </div>
       <Progress request={request} />
+      {!isOver(request) && <LivePlayer request={request} />}
       {request.status.value?.status === 'COMPLETED' && (
         <Outputs
           request={request}
@@ -94,6 +105,35 @@ function Progress({ request }: { request: OpenRequest }) {
         </div>
       )}
     </div>
+  )
+}
+
+interface RenameProps {
+  request: OpenRequest
+  onRenamed(name: string): void
+}
+
+function Rename({ request, onRenamed }: RenameProps) {
+  const rename = async () => {
+    const name = await renameRequest(request.id, request.name)
+    if (name === null) return
+    request.name = name
+    onRenamed(name)
+  }
+  const [problem, setProblem] = useState('')
+  const press = () => {
+    setProblem('')
+    rename().catch((error: unknown) => setProblem(messageOf(error)))
+  }
+  return (
+    <>
+      <button onClick={press}>Rename</button>
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+    </>
   )
 }
 

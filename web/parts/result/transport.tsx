@@ -20,7 +20,7 @@ export function Transport({ mixer }: { mixer: Mixer }) {
       <Volume mixer={mixer} />
       {mixer.isWaiting.value && (
         <span class="quiet" role="status">
-          Loading…
+          {isAhead(mixer) ? 'Not separated yet…' : 'Loading…'}
         </span>
       )}
       <p role="alert" class="problem">
@@ -32,6 +32,10 @@ export function Transport({ mixer }: { mixer: Mixer }) {
     </div>
   )
 }
+
+/** Whether the position is past what is separated so far. */
+const isAhead = ({ sounds: { ready, segmentSeconds }, position }: Mixer): boolean =>
+  ready !== undefined && position.value > ready.value - segmentSeconds
 
 function PlayButton({ mixer }: { mixer: Mixer }) {
   const isPlaying = mixer.isPlaying.value

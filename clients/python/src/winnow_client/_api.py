@@ -352,6 +352,9 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     priority: Literal["interactive", "batch"]
     logs: list[QueueStatusResponseLogs]
     progress: float
+    # An extension: how much of the media can be played while the rest is still separated; see `GET
+    # /v1/queue/requests/{request_id}/live-preview`.
+    preview_seconds: float
     # 1 means next.
     queue_position: int
     # An extension: estimated time until the end, if it can be estimated.
@@ -596,6 +599,9 @@ class ListedRequest(_ListedRequest, total=False):
     priority: Literal["interactive", "batch"]
     logs: list[ListedRequestLogs]
     progress: float
+    # An extension: how much of the media can be played while the rest is still separated; see `GET
+    # /v1/queue/requests/{request_id}/live-preview`.
+    preview_seconds: float
     # 1 means next.
     queue_position: int
     # An extension: estimated time until the end, if it can be estimated.
@@ -827,6 +833,18 @@ class _SharedResult(TypedDict):
 class SharedResult(_SharedResult, total=False):
     # The peaks as JSON, if the engine stored them.
     peaks_url: str
+
+
+class LivePreview(TypedDict):
+    # Who made the parts. If this changes, the media is separated again from its start, and the
+    # parts of before are replaced.
+    attempt: str
+    # Length of all parts together.
+    seconds: float
+    # Length of the media in seconds.
+    duration: float
+    # Addresses of the parts, in order, valid for an hour. They need no key.
+    part_urls: list[str]
 
 
 class SeparationCompletedEventUsage(TypedDict, total=False):

@@ -111,12 +111,20 @@ def peaks(request: types.RequestRef) -> Call[types.Peaks]:
     return Call("GET", f"{_path_of(request)}/peaks")
 
 
+def live_preview(request: types.RequestRef) -> Call[types.LivePreview]:
+    return Call("GET", f"{_path_of(request)}/live-preview")
+
+
 def cancel(request: types.RequestRef) -> Call[types.Status]:
     return Call("PUT", f"{_path_of(request)}/cancel")
 
 
 def delete(request: types.RequestRef) -> Call[None]:
     return Call("DELETE", _path_of(request))
+
+
+def rename(request: types.RequestRef, name: str) -> Call[None]:
+    return Call("PATCH", _path_of(request), {"file_name": name})
 
 
 def list_requests(

@@ -208,6 +208,9 @@ class AsyncClient:
     async def peaks(self, request: types.RequestRef) -> types.Peaks:
         return await self._ask(_core.peaks(request), redirects=True)
 
+    async def live_preview(self, request: types.RequestRef) -> types.LivePreview:
+        return await self._ask(_core.live_preview(request))
+
     def open(self, url: str) -> AbstractAsyncContextManager[httpx.Response]:
         return self._open(self._service.download_request(url), True, self._service.retries)
 
@@ -238,6 +241,9 @@ class AsyncClient:
 
     async def delete(self, request: types.RequestRef) -> None:
         await self._delete(_core.delete(request))
+
+    async def rename(self, request: types.RequestRef, name: str) -> None:
+        await self._ask(_core.rename(request, name))
 
     async def list(
         self,

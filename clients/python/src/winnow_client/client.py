@@ -256,6 +256,10 @@ class Client:
         """Returns peaks of a completed request's outputs, to draw them without decoding."""
         return self._ask(_core.peaks(request), redirects=True)
 
+    def live_preview(self, request: types.RequestRef) -> types.LivePreview:
+        """Returns what is separated so far of a request whose status has `preview_seconds`."""
+        return self._ask(_core.live_preview(request))
+
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
         """Opens a signed address, such as `data.target.url`, without reading its body."""
         return self._open(self._service.download_request(url), True, self._service.retries)
@@ -294,6 +298,10 @@ class Client:
     def delete(self, request: types.RequestRef) -> None:
         """Deletes a request and its outputs; cancels an unfinished one first. Keeps its file."""
         self._delete(_core.delete(request))
+
+    def rename(self, request: types.RequestRef, name: str) -> None:
+        """Renames a request, and so its outputs."""
+        self._ask(_core.rename(request, name))
 
     def list(
         self,

@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { OutputSounds } from '../../../../../engine/job/outputs/output-sounds.ts'
-import { Preview, type PreviewIndex } from '../../../../../engine/job/outputs/preview.ts'
+import { Preview } from '../../../../../engine/job/outputs/preview.ts'
+import type { PreviewIndex } from '../../../../../engine/job/outputs/preview-index.ts'
+import type { Peaks } from '../../../../../clients/typescript/client.ts'
 import { openMixture } from '../../../../../engine/media/read/decode.ts'
+import { endOfPart } from '../../../../../shared/live-preview.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
 import { concatenate, noise, type Planes } from '../../../../support/media/signals.ts'
 
@@ -127,6 +130,60 @@ test('mono is mono, surround is mixed down, and damage is silence', async () => 
     assert.equal(planes.length, channels)
     assert.ok(planes.every((plane) => energyOf(plane) > 0))
   }
+})
+
+test('the parts of a live preview are the preview so far, whatever the blocks', async () => {
+  const rate = 8_000
+  const [sound] = sweep(41, rate)
+  const made: Buffer[][] = []
+  for (const blockSamples of [rate, 17 * rate]) {
+    const outputs = await OutputSounds.open({
+      names: ['target', 'residual'],
+      folder,
+      encoding: { format: 'wav', sampleRate: rate, channels: 1 },
+      hasTracks: false,
+      hasPeaks: true,
+      hasPreview: true,
+      isLive: true,
+    })
+    const parts: Buffer[] = []
+    let written = 0
+    for (let from = 0; from < sound!.length; from += blockSamples) {
+      const target = [sound!.slice(from, from + blockSamples)]
+      written += target[0]!.length
+      for (const { path, seconds } of await outputs.write({
+        mixture: target.map((plane) => plane.map((x) => 2 * x)),
+        sounds: [target],
+        plan: plainPlan(1),
+      })) {
+        assert.ok(seconds <= written / rate, 'nothing is promised before it is there')
+        parts.push(await readFile(path))
+      }
+    }
+    const { preview } = await outputs.finish()
+    const whole = await readFile(preview!.path)
+    let [at, segments] = [0, 0]
+    for (const part of parts) {
+      const jsonEnd = 4 + part.readUInt32LE()
+      const peaks = JSON.parse(part.toString('utf8', 4, jsonEnd)) as Peaks
+      const { preview: index, mixture } = peaks
+      const own = part.subarray(jsonEnd)
+      assert.deepEqual(own, whole.subarray(at, at + own.length))
+      assert.equal(
+        own.length,
+        index!.bytes.reduce((sum, length) => sum + length, 0),
+      )
+      assert.equal(index!.samples, (endOfPart(segments) - segments) * index!.segment_samples)
+      assert.ok(Math.abs(index!.levels[0]!.peak - 1) < 0.01)
+      at += own.length
+      segments = endOfPart(segments)
+      const drawn = (mixture.length * mixture.samples_per_pixel) / mixture.sample_rate
+      assert.ok(drawn >= 5 * segments && mixture.length <= 1_024, `${drawn} s`)
+    }
+    assert.equal(segments, 7, 'of 41 s, 35 are in parts')
+    made.push(parts.map((part) => part.subarray(4 + part.readUInt32LE())))
+  }
+  assert.deepEqual(made[0], made[1], 'another attempt makes the same parts')
 })
 
 test('a preview that cannot be written costs no output, and says why', async () => {

@@ -1,0 +1,39 @@
+/** Drains an engine, for admins: it ends its jobs and takes no more until it is started again. */
+
+import { Type, type Static } from 'typebox'
+import { isoTime } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
+import type { ChangeDeps } from '../accounts/accounts.ts'
+import { addChange } from '../store/changes.ts'
+import { briefly, noEngine, type EngineModelDeps } from './engine-models.ts'
+
+export const DrainedEngine = Type.Object(
+  { engine_id: Type.String(), state: Type.Literal('DRAINING') },
+  { title: 'DrainedEngine' },
+)
+
+/** Jobs that take longer go back to the queue. */
+const DRAIN_MS = 10 * MINUTE_MS
+
+/** @throws ServiceError `NOT_FOUND` or `SERVICE_UNAVAILABLE` if the engine does not answer */
+export async function drainEngine(
+  deps: EngineModelDeps & ChangeDeps,
+  engineId: string,
+): Promise<Static<typeof DrainedEngine>> {
+  const { engineRegistry, store, clock, author } = deps
+  const answers = await engineRegistry.askEach(
+    (client) => briefly(client.drain(DRAIN_MS)),
+    engineId,
+  )
+  const isDraining = answers.some(({ answer }) => answer.status === 'fulfilled')
+  if (!isDraining) throw await noEngine(deps, engineId, answers)
+  await addChange(store, {
+    created_at: isoTime(clock.now()),
+    ...author,
+    action: 'engine.drain',
+    account_id: null,
+    key_id: null,
+    details: { engine_ids: [engineId] },
+  })
+  return { engine_id: engineId, state: 'DRAINING' }
+}

@@ -1,0 +1,173 @@
+/** Plays what is separated so far of a request in progress, while there is more and more of it. */
+
+import { signal } from '@preact/signals'
+import type { Peaks, PreviewIndex, Waveform } from '../../clients/typescript/client.ts'
+import { ApiError } from '../../clients/typescript/errors.ts'
+import { Mixer, type Lane, type LaneSound } from '../audio/mixer.ts'
+import { stateOf, type MixerState } from '../audio/mixer-state.ts'
+import { isOgg } from '../audio/ogg.ts'
+import { planesOf } from '../audio/peaks.ts'
+import { segmentReader, streamedSounds, type SegmentReader } from '../audio/sounds.ts'
+import { keptOf } from './chosen-task.ts'
+import { currentClient } from './credential.ts'
+import type { OpenRequest } from './open-request.ts'
+
+/** Most parts begin with less than this before their segments. */
+const HEAD_BYTES = 65_536
+
+interface Part {
+  url: string
+  /** Index of its first segment, and how many it has of each sound. */
+  first: number
+  count: number
+  read: SegmentReader
+}
+
+/** The rest of a part is as in `shared/live-preview.ts`. */
+interface Head {
+  peaks: Peaks & { preview: PreviewIndex }
+  /** Where the segments start. */
+  offset: number
+}
+
+export class LivePreview {
+  /** Null until something can be played. */
+  readonly mixer = signal<Mixer | null>(null)
+  /** How much can be played, in seconds. */
+  readonly seconds = signal(0)
+  readonly #request: OpenRequest
+  #attempt = ''
+  #parts: Part[] = []
+  #waiting: (() => void)[] = []
+  #latest: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(request: OpenRequest) {
+    this.#request = request
+  }
+
+  /** Takes what is new. What cannot be read is not there: the request goes on without it. */
+  update(): void {
+    this.#latest = this.#latest.then(() => this.#update()).catch(() => undefined)
+  }
+
+  /** Ends playback, and returns how it was heard; null if there was nothing to hear. */
+  close(): MixerState | null {
+    this.#isClosed = true
+    const mixer = this.mixer.peek()
+    const state = mixer && stateOf(mixer)
+    mixer?.close()
+    return state
+  }
+
+  async #update(): Promise<void> {
+    if (this.#isClosed) return
+    const live = await currentClient()
+      .livePreview(this.#request.id)
+      .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'NOT_FOUND') return null // it has ended
+        throw error
+      })
+    if (!live) return
+    if (live.attempt !== this.#attempt) this.#parts = []
+    this.#attempt = live.attempt
+    for (const [i, part] of this.#parts.entries()) part.url = live.part_urls[i] ?? part.url
+    for (const url of live.part_urls.slice(this.#parts.length)) {
+      const head = await headOf(url)
+      if (this.#isClosed) return
+      this.#add(url, head)
+      this.#show(head, live.duration)
+    }
+  }
+
+  #add(url: string, { peaks, offset }: Head): void {
+    const last = this.#parts.at(-1)
+    const first = last ? last.first + last.count : 0
+    const lanes = 2 + peaks.targets.length
+    const part: Part = { url, first, count: peaks.preview.bytes.length / lanes, read: () => [] }
+    part.read = segmentReader(peaks.preview, lanes, (from, to) =>
+      bytesOf(part.url, offset + from, offset + to),
+    )
+    this.#parts.push(part)
+    const { segment_samples: samples, sample_rate: rate } = peaks.preview
+    this.seconds.value = ((first + part.count) * samples) / rate
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  /** Draws it, in the length that it will have. */
+  #show({ peaks }: Head, duration: number): void {
+    const waveforms = [peaks.mixture, ...peaks.targets, peaks.residual]
+    const sounds = waveforms.map((waveform, i): LaneSound => ({
+      drawn: planesOf(lengthen(waveform, duration)),
+      ...peaks.preview.levels[i]!,
+    }))
+    const mixer = this.mixer.peek()
+    if (mixer) for (const [i, lane] of mixer.lanes.entries()) lane.sound.value = sounds[i]!
+    else this.mixer.value = this.#open(sounds, peaks.preview, duration)
+  }
+
+  #open(sounds: readonly LaneSound[], index: PreviewIndex, duration: number): Mixer {
+    const { prompts, status } = this.#request
+    const named = [
+      { kind: 'mixture' as const, label: 'Mixture' },
+      ...prompts.map((label) => ({ kind: 'target' as const, label })),
+      { kind: 'residual' as const, label: 'The rest' },
+    ]
+    const lanes = named.map((name, i): Lane => ({
+      ...name,
+      output: null,
+      sound: signal(sounds[i]!),
+      gainDb: signal(0),
+      isMuted: signal(false),
+      isSolo: signal(false),
+    }))
+    lanes.find(({ kind }) => kind === keptOf(status.peek() ?? {}))!.isSolo.value = true
+    const streamed = streamedSounds({
+      index: { ...index, samples: Math.round(duration * index.sample_rate) },
+      lanes: lanes.length,
+      gain: 1,
+      read: (k) => this.#read(k),
+    })
+    return new Mixer(lanes, { ...streamed, ready: this.seconds }, null)
+  }
+
+  /**
+   * Returns the segments `k`, once they are there. If a later attempt has replaced their part in
+   * the meantime, they are elsewhere in it.
+   */
+  async #read(k: number): Promise<readonly ArrayBuffer[]> {
+    const part = this.#parts.find(({ first, count }) => k >= first && k < first + count)
+    if (!part) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      return this.#read(k)
+    }
+    const segments = await part.read(k - part.first)
+    if (segments.every(isOgg)) return segments
+    const { peaks, offset } = await headOf(part.url)
+    const read = segmentReader(peaks.preview, segments.length, (from, to) =>
+      bytesOf(part.url, offset + from, offset + to),
+    )
+    part.read = read
+    return read(k - part.first)
+  }
+}
+
+/** Appends silence, up to the length of the media. */
+function lengthen(waveform: Waveform, seconds: number): Waveform {
+  const { sample_rate: rate, samples_per_pixel: bucket, channels, data } = waveform
+  const length = Math.max(waveform.length, Math.ceil((seconds * rate) / bucket))
+  const silence = Array.from({ length: 2 * channels * (length - waveform.length) }, () => 0)
+  return { ...waveform, length, data: [...data, ...silence] }
+}
+
+async function headOf(url: string): Promise<Head> {
+  let bytes = await bytesOf(url, 0, HEAD_BYTES - 1)
+  const offset = 4 + new DataView(bytes).getUint32(0, true)
+  if (offset > bytes.byteLength) bytes = await bytesOf(url, 0, offset - 1)
+  const text = new TextDecoder().decode(bytes.slice(4, offset))
+  return { peaks: JSON.parse(text) as Head['peaks'], offset }
+}
+
+/** Fetches a range, including its last byte. */
+const bytesOf = async (url: string, first: number, last: number): Promise<ArrayBuffer> =>
+  (await currentClient().open(url, { range: `bytes=${first}-${last}` })).arrayBuffer()
