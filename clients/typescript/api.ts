@@ -20,9 +20,7 @@ export interface components {
             media_reserved_bytes: number;
             /** @description The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
-            /**
-             * @description The highest class of its requests, which is also their default. Only in `GET /v1/account`.
-             */
+            /** @description The highest class of requests with this key, which is also their default. Only in `GET /v1/account`. */
             priority?: "interactive" | "batch";
             own_limits?: components["schemas"]["OwnLimits"];
             limits?: components["schemas"]["StandingLimits"];
@@ -71,16 +69,12 @@ export interface components {
             media_bytes_max: number | null;
         };
         Activity: {
-            /** Format: date-time */
             at: string;
             /** @description Hours in UTC, oldest first; the last one is not over yet. */
             hours: components["schemas"]["ActivityHour"][];
         };
-        /**
-         * @description The requests that ended in an hour and are not deleted.
-         */
+        /** @description The requests that ended in an hour and are not deleted. */
         ActivityHour: {
-            /** Format: date-time */
             start: string;
             completed: number;
             /** @description Without canceled requests. */
@@ -92,7 +86,6 @@ export interface components {
             waiting_seconds: number | null;
         };
         AdminChange: {
-            /** Format: date-time */
             created_at: string;
             /** @description For example `admin_api`. */
             tool: string;
@@ -112,22 +105,17 @@ export interface components {
             data: components["schemas"]["AdminChange"][];
             next_cursor: string | null;
         };
-        /**
-         * @description One attempt to deliver a webhook.
-         */
+        /** @description One attempt to deliver a webhook. */
         AdminDelivery: {
             request_id: string;
             account_id: string;
             /** @description Host of the receiver. */
             host: string;
-            /**
-             * @description Present state of the webhook.
-             */
+            /** @description Present state of the webhook. */
             delivery_status: "pending" | "sending" | "delivered" | "failed";
             /** @description Attempts of the webhook so far. */
             attempts: number;
             next_attempt_at: string | null;
-            /** Format: date-time */
             started_at: string;
             duration_ms: number;
             /** @description `null` if there was no answer. */
@@ -175,7 +163,6 @@ export interface components {
             file_name: string;
             /** @description The model that the client chose; `null` if the service chooses. */
             separator: string | null;
-            /** Format: date-time */
             created_at: string;
             started_at: string | null;
             finished_at: string | null;
@@ -193,7 +180,6 @@ export interface components {
             next_cursor: string | null;
         };
         AdminUsage: {
-            /** Format: date-time */
             at: string;
             /** @description Number of days counted, of which today is the last. */
             days: number;
@@ -207,7 +193,6 @@ export interface components {
             account_id: string;
             name: string;
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
-            /** Format: date-time */
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
@@ -215,27 +200,14 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
+            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            priority: ("interactive" | "batch") | null;
         };
         ApiKeyList: {
             object: "list";
             data: components["schemas"]["ApiKey"][];
         };
-        /**
-         * @description What to separate from what, and how. Unknown fields are refused.
-         * @example {
-         *       "prompt": "dog barking",
-         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-         *       "acceleration": "balanced",
-         *       "output_format": "wav",
-         *       "spans": [
-         *         {
-         *           "start": 1.5,
-         *           "end": 4,
-         *           "include": true
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What to separate from what, and how. Unknown fields are refused. */
         AudioSeparateInput: {
             /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
             prompt?: string | null;
@@ -301,12 +273,7 @@ export interface components {
             /** @description Where the target is present, or absent. */
             spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
-        /**
-         * @description The media to list the sounds of. Unknown fields are refused.
-         * @example {
-         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
-         *     }
-         */
+        /** @description The media to list the sounds of. Unknown fields are refused. */
         AudioSoundsInput: {
             /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
@@ -321,9 +288,7 @@ export interface components {
             /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number | null;
         } & (unknown | unknown | unknown);
-        /**
-         * @description A time range in which the target is present, or absent.
-         */
+        /** @description A time range in which the target is present, or absent. */
         AudioSpan: {
             /** @description Seconds from the start of the media. */
             start: number;
@@ -335,6 +300,15 @@ export interface components {
              */
             include?: boolean | null;
         };
+        ChangeEndpointRequest: {
+            /** @description A public HTTPS URL. */
+            url?: string | null;
+            /** @description The types of events that it receives. */
+            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
+            description?: string | null;
+            /** @description A disabled endpoint gets nothing, and what waits for it has failed. It can be replayed. */
+            enabled?: boolean | null;
+        };
         ChangeModelRequest: {
             /** @description All engines by default. */
             engine_id?: string | null;
@@ -344,15 +318,14 @@ export interface components {
             /** @default false */
             metered?: boolean | null;
         };
-        /**
-         * @description Describes a file whose bytes are sent afterwards.
-         * @example {
-         *       "file_name": "walk.wav",
-         *       "content_type": "audio/wav",
-         *       "file_size": 2400044,
-         *       "purpose": "audio.separate.input"
-         *     }
-         */
+        CreateEndpointRequest: {
+            /** @description A public HTTPS URL. */
+            url: string;
+            /** @description The types of events that it receives. Default: all. */
+            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
+            description?: string | null;
+        };
+        /** @description Describes a file whose bytes are sent afterwards. */
         CreateFileRequest: {
             file_name: string;
             /** @description audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. The service looks at the bytes to find out what they are. */
@@ -361,36 +334,17 @@ export interface components {
             file_size: number;
             purpose: "audio.separate.input";
         };
-        /**
-         * @description Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key.
-         * @example {
-         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-         *       "upload_url": "https://winnow.example/media/inputs/file_0a1b2c3d4e5f60718293a4b5c6d7e8f9?size=2400044&expires=1767927845678&signature=3f1c",
-         *       "upload_method": "PUT",
-         *       "headers": {
-         *         "content-type": "audio/wav"
-         *       },
-         *       "expires_at": "2026-01-02T04:04:05.678Z",
-         *       "retention": {
-         *         "delete_after": "2026-01-03T03:04:05.678Z"
-         *       }
-         *     }
-         */
+        /** @description Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key. */
         CreateFileResponse: {
             file_id: string;
-            /**
-             * Format: uri
-             * @description Accepts the bytes, without an API key.
-             */
+            /** @description Accepts the bytes, without an API key. */
             upload_url: string;
             upload_method: "PUT";
             headers: {
                 "content-type"?: string;
             };
-            /** Format: date-time */
             expires_at: string;
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
@@ -399,6 +353,8 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
             /** @default default */
             account_id?: string | null;
         };
@@ -407,13 +363,10 @@ export interface components {
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
         };
-        /**
-         * @description How long the address is valid.
-         * @example {
-         *       "expires_in": 172800
-         *     }
-         */
+        /** @description How long the address is valid. */
         CreateShareRequest: {
             /**
              * @description In seconds. The share ends earlier if the outputs are deleted earlier.
@@ -428,26 +381,12 @@ export interface components {
             reference?: string | null;
         };
         DeliveryAttempt: {
-            /** Format: date-time */
             started_at: string;
             duration_ms: number;
             status_code: number | null;
             error: string | null;
         };
-        /**
-         * @description The attempts to deliver a webhook, oldest first.
-         * @example {
-         *       "object": "list",
-         *       "data": [
-         *         {
-         *           "started_at": "2026-01-02T03:04:17.012Z",
-         *           "duration_ms": 87,
-         *           "status_code": 204,
-         *           "error": null
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The attempts to deliver a webhook, oldest first. */
         DeliveryAttemptList: {
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
@@ -456,9 +395,24 @@ export interface components {
             engine_id: string;
             state: "DRAINING";
         };
-        /**
-         * @description An engine that serves the model now, with its model for text.
-         */
+        EndpointDeliveryList: {
+            object: "list";
+            data: {
+                /** @description The value of the header `webhook-id`. */
+                webhook_id: string;
+                request_id: string;
+                type: "audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed";
+                created_at: string;
+                delivery_status: "pending" | "sending" | "delivered" | "failed";
+                /** @description Attempts started so far. */
+                attempts: number;
+                delivered_at: string | null;
+                last_error: string | null;
+                next_attempt_at: string | null;
+            }[];
+            next_cursor: string | null;
+        };
+        /** @description An engine that serves the model now, with its model for text. */
         Engine: {
             /** @description The same in every call, but not the name in logs. */
             engine_id: string;
@@ -492,21 +446,10 @@ export interface components {
             /** @description A sentence on why it is not fetched or loaded, or what it waits for. */
             problem: string | null;
         };
-        /**
-         * @description The form of every error.
-         * @example {
-         *       "error": {
-         *         "code": "INVALID_PARAMETER",
-         *         "message": "input.spans[2].end must be greater than the span's start.",
-         *         "param": "input.spans[2].end"
-         *       }
-         *     }
-         */
+        /** @description The form of every error. */
         ErrorResponse: {
             error: {
-                /**
-                 * @description Machine-readable.
-                 */
+                /** @description Machine-readable. */
                 code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "MODEL_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
                 /** @description What was wrong, and what would be valid. */
                 message: string;
@@ -525,20 +468,7 @@ export interface components {
              */
             licence_accepted?: boolean | null;
         };
-        /**
-         * @description A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and `expired` after `expires_at`.
-         * @example {
-         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-         *       "file_name": "walk.wav",
-         *       "content_type": "audio/wav",
-         *       "file_size": 2400044,
-         *       "purpose": "audio.separate.input",
-         *       "status": "uploaded",
-         *       "created_at": "2026-01-02T03:04:05.678Z",
-         *       "uploaded_at": "2026-01-02T03:04:17.012Z",
-         *       "expires_at": "2026-01-03T03:04:17.012Z"
-         *     }
-         */
+        /** @description A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and `expired` after `expires_at`. */
         File: {
             file_id: string;
             file_name: string;
@@ -546,50 +476,24 @@ export interface components {
             file_size: number;
             purpose: string;
             status: "pending" | "uploaded" | "expired";
-            /** Format: date-time */
             created_at: string;
             uploaded_at?: string | null;
-            /** Format: date-time */
             expires_at: string;
         };
-        /**
-         * @description A page of files, newest first.
-         * @example {
-         *       "object": "list",
-         *       "data": [],
-         *       "next_cursor": null
-         *     }
-         */
+        /** @description A page of files, newest first. */
         FileList: {
             object: "list";
             data: components["schemas"]["File"][];
             next_cursor: string | null;
         };
-        /**
-         * @description What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is a text for that.
-         * @example {
-         *       "prompt": "lawn mower",
-         *       "understood_as": null,
-         *       "state": "unknown",
-         *       "softened_db": 0,
-         *       "holds": "everything but speech",
-         *       "nearest": [
-         *         "helicopter",
-         *         "motorcycle",
-         *         "vacuum cleaner"
-         *       ],
-         *       "message": "The model does not know \"lawn mower\": its target holds everything but speech instead. The nearest names to try: \"helicopter\", \"motorcycle\", \"vacuum cleaner\"."
-         *     }
-         */
+        /** @description What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is a text for that. */
         Finding: {
             prompt: string;
             /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /**
-             * @description `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`; `absent`: it was not heard. Except for `found`, the target contains the closest match and may be softer. `unknown`: the model does not know the prompt, and the target contains something else. Of several sounds the least certain one decides, in the order unknown, absent, similar, unsure, found.
-             */
+            /** @description `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`; `absent`: it was not heard. Except for `found`, the target contains the closest match and may be softer. `unknown`: the model does not know the prompt, and the target contains something else. Of several sounds the least certain one decides, in the order unknown, absent, similar, unsure, found. */
             state: "found" | "similar" | "unsure" | "absent" | "unknown";
             /** @description An extension: for a `similar` sound, what was heard instead. */
             similar_to?: string;
@@ -602,9 +506,7 @@ export interface components {
             }[];
             /** @description An extension: the share of the media that contains a `found` sound. */
             share?: number;
-            /**
-             * @description An extension: how well the target is probably separated, whether or not the sound is there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in model; absent if there is none.
-             */
+            /** @description An extension: how well the target is probably separated, whether or not the sound is there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in model; absent if there is none. */
             quality?: "good" | "fair" | "poor";
             /** @description An extension: the sounds that the prompt was understood to mean. */
             asked?: {
@@ -629,7 +531,6 @@ export interface components {
             message: string;
         };
         Fleet: {
-            /** Format: date-time */
             at: string;
             engines: {
                 engine_id: string;
@@ -637,7 +538,6 @@ export interface components {
                 model: string;
                 device: string;
                 state: "READY" | "BUSY" | "DRAINING" | "PAUSED";
-                /** Format: date-time */
                 started_at: string;
                 jobs: number;
                 jobs_max: number;
@@ -673,7 +573,6 @@ export interface components {
             failures: {
                 request_id: string;
                 engine_id: string | null;
-                /** Format: date-time */
                 failed_at: string;
                 code: string;
                 message: string;
@@ -681,9 +580,9 @@ export interface components {
             /** @description Latest first. */
             webhook_attempts: {
                 request_id: string;
+                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
-                /** Format: date-time */
                 started_at: string;
                 duration_ms: number;
                 status_code: number | null;
@@ -700,20 +599,7 @@ export interface components {
                 free_bytes: number | null;
             };
         };
-        /**
-         * @description A sound in the media, where it is, and how certain that is.
-         * @example {
-         *       "name": "dog",
-         *       "spans": [
-         *         {
-         *           "start": 1.5,
-         *           "end": 4
-         *         }
-         *       ],
-         *       "share": 0.2,
-         *       "match": 0.97
-         *     }
-         */
+        /** @description A sound in the media, where it is, and how certain that is. */
         HeardSound: {
             /** @description Use it as a prompt to separate the sound. */
             name: string;
@@ -732,6 +618,8 @@ export interface components {
         KeyLimitsRequest: {
             /** @description Omit to use the limit of the account. */
             calls_per_minute?: number | null;
+            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            priority?: ("interactive" | "batch") | null;
         };
         LimitsRequest: {
             /** @description Calls per minute of each key. */
@@ -751,39 +639,18 @@ export interface components {
             /** @description The highest class of its requests, which is also their default. */
             priority?: ("interactive" | "batch") | null;
         };
-        /**
-         * @description The status of a request, with its prompt, its file and how long its outputs are kept.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "model": "audio/separate",
-         *       "status": "IN_PROGRESS",
-         *       "created_at": "2026-01-02T03:04:05.678Z",
-         *       "updated_at": "2026-01-02T03:04:17.012Z",
-         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
-         *       "progress": 0.4,
-         *       "prompt": "dog barking",
-         *       "file_name": "walk.mp4"
-         *     }
-         */
+        /** @description The status of a request, with its prompt, its file and how long its outputs are kept. */
         ListedRequest: {
             request_id: string;
-            /**
-             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
-             */
+            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-            /**
-             * @description An extension.
-             */
+            /** @description An extension. */
             priority?: "interactive" | "batch";
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             updated_at: string;
-            /** Format: uri */
             result_url: string;
             logs?: {
-                /** Format: date-time */
                 timestamp: string;
                 message: string;
             }[];
@@ -822,21 +689,10 @@ export interface components {
             file_name: string;
             /** @description For a completed request: until when its outputs are kept. */
             retention?: {
-                /** Format: date-time */
                 delete_after: string;
             };
         };
-        /**
-         * @description What can be played of a request while the rest is still separated.
-         * @example {
-         *       "attempt": "att_9f86d081884c7d65",
-         *       "seconds": 25,
-         *       "duration": 5400,
-         *       "part_urls": [
-         *         "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/live/0"
-         *       ]
-         *     }
-         */
+        /** @description What can be played of a request while the rest is still separated. */
         LivePreview: {
             /** @description Who made the parts. If this changes, the media is separated again from its start, and the parts of before are replaced. */
             attempt: string;
@@ -861,9 +717,7 @@ export interface components {
             /** @description An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];
         };
-        /**
-         * @description The one API model, the engines that serve it now, and the models that they have loaded.
-         */
+        /** @description The one API model, the engines that serve it now, and the models that they have loaded. */
         ModelList: {
             object: "list";
             data: components["schemas"]["Model"][];
@@ -873,7 +727,6 @@ export interface components {
             account_id: string;
             name: string;
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
-            /** Format: date-time */
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
@@ -881,44 +734,39 @@ export interface components {
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
+            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            priority: ("interactive" | "batch") | null;
             /** @description The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
             key: string;
         };
-        /**
-         * @description The address, which is shown only once.
-         * @example {
-         *       "share_id": "share_7d865e959b2466918c9863afca942d0f",
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "created_at": "2026-01-02T03:04:17.012Z",
-         *       "expires_at": "2026-01-04T03:04:17.012Z",
-         *       "url": "https://winnow.example/#share=shr_9f86d081884c7d65"
-         *     }
-         */
+        /** @description The address, which is shown only once. */
         NewShare: {
             share_id: string;
             request_id: string;
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             expires_at: string;
-            /**
-             * Format: uri
-             * @description Plays the result in a browser. The fragment is the secret and is shown only once.
-             */
+            /** @description Plays the result in a browser. The fragment is the secret and is shown only once. */
             url: string;
         };
-        /**
-         * @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`.
-         * @example {
-         *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
-         *       "content_type": "audio/wav",
-         *       "file_name": "walk.dog-barking.wav"
-         *     }
-         */
-        OutputFile: {
-            /** Format: uri */
+        NewWebhookEndpoint: {
+            endpoint_id: string;
+            /** @description A public HTTPS URL. */
             url: string;
-            /** Format: uri */
+            /** @description The types of events that it receives. */
+            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
+            description: string;
+            enabled: boolean;
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            failing_since: string | null;
+            old_secret_ends_at: string | null;
+            created_at: string;
+            /** @description The secret that signs, `whsec_…`. It is shown only once. */
+            signing_secret: string;
+        };
+        /** @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`. */
+        OutputFile: {
+            url: string;
             video_url?: string;
             content_type: string;
             file_name: string;
@@ -964,69 +812,12 @@ export interface components {
             understood_as?: string | null;
             /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** Format: uri */
             url: string;
-            /** Format: uri */
             video_url?: string;
             content_type: string;
             file_name: string;
         };
-        /**
-         * @description The outputs of a completed request.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "model": "audio/separate",
-         *       "status": "COMPLETED",
-         *       "data": {
-         *         "target": {
-         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
-         *           "content_type": "audio/wav",
-         *           "file_name": "walk.dog-barking.wav"
-         *         },
-         *         "residual": {
-         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
-         *           "content_type": "audio/wav",
-         *           "file_name": "walk.rest.without-dog-barking.wav"
-         *         },
-         *         "duration": 12.5,
-         *         "sample_rate": 48000,
-         *         "gain_db": 0,
-         *         "match": 0.97,
-         *         "understood_as": "dog",
-         *         "findings": [
-         *           {
-         *             "prompt": "dog barking",
-         *             "match": 0.97,
-         *             "understood_as": "dog",
-         *             "state": "found",
-         *             "where": [
-         *               {
-         *                 "start": 2,
-         *                 "end": 4.5
-         *               }
-         *             ],
-         *             "share": 0.2,
-         *             "asked": [
-         *               {
-         *                 "sound": "dog",
-         *                 "excluded": false,
-         *                 "state": "found"
-         *               }
-         *             ],
-         *             "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
-         *           }
-         *         ]
-         *       },
-         *       "usage": {
-         *         "feature": "audio_seconds",
-         *         "quantity": 13,
-         *         "billing_status": "not_metered"
-         *       },
-         *       "retention": {
-         *         "delete_after": "2026-01-09T03:04:17.012Z"
-         *       }
-         *     }
-         */
+        /** @description The outputs of a completed request. */
         QueueResultResponse: {
             request_id: string;
             model: "audio/separate";
@@ -1043,41 +834,21 @@ export interface components {
                 [key: string]: unknown;
             };
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
-        /**
-         * @description The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` and `error` are extensions of the specification.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "model": "audio/separate",
-         *       "status": "IN_PROGRESS",
-         *       "created_at": "2026-01-02T03:04:05.678Z",
-         *       "updated_at": "2026-01-02T03:04:17.012Z",
-         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
-         *       "progress": 0.4
-         *     }
-         */
+        /** @description The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` and `error` are extensions of the specification. */
         QueueStatusResponse: {
             request_id: string;
-            /**
-             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
-             */
+            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-            /**
-             * @description An extension.
-             */
+            /** @description An extension. */
             priority?: "interactive" | "batch";
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             updated_at: string;
-            /** Format: uri */
             result_url: string;
             logs?: {
-                /** Format: date-time */
                 timestamp: string;
                 message: string;
             }[];
@@ -1109,173 +880,66 @@ export interface components {
             /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
         };
-        /**
-         * @description The request is queued, and will end as `COMPLETED` or `FAILED`.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "status": "IN_QUEUE",
-         *       "model": "audio/separate",
-         *       "created_at": "2026-01-02T03:04:05.678Z",
-         *       "status_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/status",
-         *       "stream_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/status/stream",
-         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result"
-         *     }
-         */
+        /** @description The request is queued, and will end as `COMPLETED` or `FAILED`. */
         QueueSubmitResponse: {
             request_id: string;
             status: "IN_QUEUE";
-            /**
-             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
-             */
+            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
-            /** Format: date-time */
             created_at: string;
-            /** Format: uri */
             status_url: string;
-            /** Format: uri */
             stream_url: string;
-            /** Format: uri */
             result_url: string;
             webhook?: {
-                /** Format: uri */
                 url: string;
                 /** @description Only if the service created it, and only in this response. */
                 signing_secret?: string;
             };
         };
-        /**
-         * @description The new name of the source.
-         * @example {
-         *       "file_name": "Interview, second take.wav"
-         *     }
-         */
+        /** @description The new name of the source. */
         RenameRequest: {
             file_name: string;
         };
-        /**
-         * @description The request under its new name.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "file_name": "Interview, second take.wav"
-         *     }
-         */
+        /** @description The request under its new name. */
         RenamedRequest: {
             request_id: string;
             file_name: string;
         };
-        /**
-         * @description A page of requests, newest first.
-         * @example {
-         *       "object": "list",
-         *       "data": [
-         *         {
-         *           "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *           "model": "audio/separate",
-         *           "status": "IN_PROGRESS",
-         *           "created_at": "2026-01-02T03:04:05.678Z",
-         *           "updated_at": "2026-01-02T03:04:17.012Z",
-         *           "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
-         *           "progress": 0.4,
-         *           "prompt": "dog barking",
-         *           "file_name": "walk.mp4"
-         *         }
-         *       ],
-         *       "next_cursor": null
-         *     }
-         */
+        Replay: {
+            /** @description Deliveries. */
+            replayed: number;
+            next_since: string | null;
+        };
+        ReplayRequest: {
+            /** @description Events from this time on, such as `2026-01-31T12:00:00Z`. */
+            since: string;
+            /** @description Events before this time. Default: now. */
+            until?: string | null;
+            /**
+             * @description Only those that were not delivered: failed, or waiting for a retry.
+             * @default false
+             */
+            only_failed?: boolean | null;
+        };
+        /** @description A page of requests, newest first. */
         RequestList: {
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
         };
-        SeparateForm: {
-            /** @description The sound to extract, in plain language. Repeat it for several sounds. */
-            prompt: string;
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
-            audio_url?: string;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
-            request_id?: string;
+        RotateEndpointRequest: {
             /**
-             * @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate.
+             * @description How long the old secret signs, too; 0 if it has leaked.
+             * @default 86400
              */
-            output?: "target" | "residual" | "source";
-            /** @description An extension: index of the target in `data.targets` (default 0). */
-            output_index?: number;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
-            audio_track?: number;
-            /**
-             * @description An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide.
-             * @default auto
-             */
-            separator?: string;
-            /**
-             * @description An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened.
-             * @default target
-             */
-            side?: "target" | "residual";
-            /**
-             * @description An extension: also makes a compressed preview, at `data.preview_url`.
-             * @default false
-             */
-            preview?: boolean;
-            /**
-             * @description Predict first where the target sounds.
-             * @default false
-             */
-            predict_spans?: boolean;
-            /**
-             * @description Candidates to choose the best from.
-             * @default 1
-             */
-            reranking_candidates?: number;
-            /**
-             * @description Speed against quality.
-             * @default balanced
-             */
-            acceleration?: "fast" | "balanced" | "quality";
-            /**
-             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
-             * @default 60
-             */
-            max_chunk_duration?: number;
-            /**
-             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
-             * @default 5
-             */
-            chunk_overlap?: number;
-            /**
-             * @description Format of the outputs.
-             * @default wav
-             */
-            output_format?: "wav" | "mp3" | "flac";
-            /** @description Where the target is present, or absent. */
-            spans?: components["schemas"]["AudioSpan"][];
-            /**
-             * @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`.
-             */
-            priority?: "interactive" | "batch";
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
-            webhookUrl?: string;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
-            webhookSecret?: string;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @description The media. Exactly one of file, audio_url and request_id. */
-            file?: string;
+            overlap_seconds?: number | null;
         };
         SeparationCompletedEvent: {
             type: "audio.separate.completed";
             request_id: string;
             model: "audio/separate";
-            /** Format: date-time */
             created_at: string;
             status: "COMPLETED";
-            /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SeparationData"];
             usage: {
@@ -1288,49 +952,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * @description The two outputs, which add up to the input.
-         * @example {
-         *       "target": {
-         *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
-         *         "content_type": "audio/wav",
-         *         "file_name": "walk.dog-barking.wav"
-         *       },
-         *       "residual": {
-         *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
-         *         "content_type": "audio/wav",
-         *         "file_name": "walk.rest.without-dog-barking.wav"
-         *       },
-         *       "duration": 12.5,
-         *       "sample_rate": 48000,
-         *       "gain_db": 0,
-         *       "match": 0.97,
-         *       "understood_as": "dog",
-         *       "findings": [
-         *         {
-         *           "prompt": "dog barking",
-         *           "match": 0.97,
-         *           "understood_as": "dog",
-         *           "state": "found",
-         *           "where": [
-         *             {
-         *               "start": 2,
-         *               "end": 4.5
-         *             }
-         *           ],
-         *           "share": 0.2,
-         *           "asked": [
-         *             {
-         *               "sound": "dog",
-         *               "excluded": false,
-         *               "state": "found"
-         *             }
-         *           ],
-         *           "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The two outputs, which add up to the input. */
         SeparationData: {
             target: components["schemas"]["OutputFile"];
             /** @description An extension: of a completed request with `prompts`, in their order. `target` is the first one. */
@@ -1340,10 +962,7 @@ export interface components {
             duration?: number;
             /** @description In hertz. */
             sample_rate: number;
-            /**
-             * Format: uri
-             * @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made.
-             */
+            /** @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made. */
             preview_url?: string;
             /** @description An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was needed. */
             gain_db?: number;
@@ -1362,10 +981,8 @@ export interface components {
             type: "audio.separate.failed";
             request_id: string;
             model: "audio/separate";
-            /** Format: date-time */
             created_at: string;
             status: "FAILED";
-            /** Format: date-time */
             failed_at: string;
             error: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
@@ -1376,16 +993,12 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * @description A model that engines have loaded.
-         */
+        /** @description A model that engines have loaded. */
         Separator: {
             /** @description The value for `input.separator`. */
             name: string;
             summary: string;
-            /**
-             * @description `text` takes any prompt; `stems` takes prompts that name some of `stems`.
-             */
+            /** @description `text` takes any prompt; `stems` takes prompts that name some of `stems`. */
             answers: "text" | "stems";
             /** @description Empty for a model that takes text. */
             stems: string[];
@@ -1396,118 +1009,36 @@ export interface components {
             /** @description The engines that have the model loaded. */
             engine_ids: string[];
         };
-        /**
-         * @description An address that plays one result without a key.
-         * @example {
-         *       "share_id": "share_7d865e959b2466918c9863afca942d0f",
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "created_at": "2026-01-02T03:04:17.012Z",
-         *       "expires_at": "2026-01-04T03:04:17.012Z"
-         *     }
-         */
+        /** @description An address that plays one result without a key. */
         Share: {
             share_id: string;
             request_id: string;
-            /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
             expires_at: string;
         };
-        /**
-         * @description The active shares of an account, newest first.
-         * @example {
-         *       "object": "list",
-         *       "data": [
-         *         {
-         *           "share_id": "share_7d865e959b2466918c9863afca942d0f",
-         *           "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *           "created_at": "2026-01-02T03:04:17.012Z",
-         *           "expires_at": "2026-01-04T03:04:17.012Z"
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The active shares of an account, newest first. */
         ShareList: {
             object: "list";
             data: components["schemas"]["Share"][];
         };
-        /**
-         * @description What the page needs to play one result, and nothing else about the account.
-         * @example {
-         *       "file_name": "walk.mp4",
-         *       "prompts": [
-         *         "dog barking"
-         *       ],
-         *       "data": {
-         *         "target": {
-         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
-         *           "content_type": "audio/wav",
-         *           "file_name": "walk.dog-barking.wav"
-         *         },
-         *         "residual": {
-         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
-         *           "content_type": "audio/wav",
-         *           "file_name": "walk.rest.without-dog-barking.wav"
-         *         },
-         *         "duration": 12.5,
-         *         "sample_rate": 48000,
-         *         "gain_db": 0,
-         *         "match": 0.97,
-         *         "understood_as": "dog",
-         *         "findings": [
-         *           {
-         *             "prompt": "dog barking",
-         *             "match": 0.97,
-         *             "understood_as": "dog",
-         *             "state": "found",
-         *             "where": [
-         *               {
-         *                 "start": 2,
-         *                 "end": 4.5
-         *               }
-         *             ],
-         *             "share": 0.2,
-         *             "asked": [
-         *               {
-         *                 "sound": "dog",
-         *                 "excluded": false,
-         *                 "state": "found"
-         *               }
-         *             ],
-         *             "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
-         *           }
-         *         ]
-         *       },
-         *       "expires_at": "2026-01-04T03:04:17.012Z"
-         *     }
-         */
+        /** @description What the page needs to play one result, and nothing else about the account. */
         SharedResult: {
             /** @description Name of the source. */
             file_name: string;
             prompts: string[];
             data: components["schemas"]["SeparationData"];
-            /**
-             * Format: uri
-             * @description The peaks as JSON, if the engine stored them.
-             */
+            /** @description The peaks as JSON, if the engine stored them. */
             peaks_url?: string;
-            /**
-             * Format: date-time
-             * @description When the share ends. The media addresses expire earlier; read the result again to renew them.
-             */
+            /** @description When the share ends. The media addresses expire earlier; read the result again to renew them. */
             expires_at: string;
         };
-        /**
-         * @description The webhook of a completed list of sounds.
-         */
+        /** @description The webhook of a completed list of sounds. */
         SoundsCompletedEvent: {
             type: "audio.sounds.completed";
             request_id: string;
             model: "audio/sounds";
-            /** Format: date-time */
             created_at: string;
             status: "COMPLETED";
-            /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SoundsData"];
             usage: {
@@ -1520,41 +1051,19 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * @description The sounds in the media.
-         * @example {
-         *       "sounds": [
-         *         {
-         *           "name": "dog",
-         *           "spans": [
-         *             {
-         *               "start": 1.5,
-         *               "end": 4
-         *             }
-         *           ],
-         *           "share": 0.2,
-         *           "match": 0.97
-         *         }
-         *       ],
-         *       "duration": 12.5
-         *     }
-         */
+        /** @description The sounds in the media. */
         SoundsData: {
             sounds: components["schemas"]["HeardSound"][];
             /** @description In seconds. */
             duration: number;
         };
-        /**
-         * @description The webhook of a failed list of sounds.
-         */
+        /** @description The webhook of a failed list of sounds. */
         SoundsFailedEvent: {
             type: "audio.sounds.failed";
             request_id: string;
             model: "audio/sounds";
-            /** Format: date-time */
             created_at: string;
             status: "FAILED";
-            /** Format: date-time */
             failed_at: string;
             error: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
@@ -1565,69 +1074,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        SoundsForm: {
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
-            audio_url?: string;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
-            request_id?: string;
-            /**
-             * @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate.
-             */
-            output?: "target" | "residual" | "source";
-            /** @description An extension: index of the target in `data.targets` (default 0). */
-            output_index?: number;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
-            audio_track?: number;
-            /**
-             * @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`.
-             */
-            priority?: "interactive" | "batch";
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
-            webhookUrl?: string;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
-            webhookSecret?: string;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @description The media. Exactly one of file, audio_url and request_id. */
-            file?: string;
-        };
-        /**
-         * @description A completed list of sounds. It produces no media.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "model": "audio/sounds",
-         *       "status": "COMPLETED",
-         *       "data": {
-         *         "sounds": [
-         *           {
-         *             "name": "dog",
-         *             "spans": [
-         *               {
-         *                 "start": 1.5,
-         *                 "end": 4
-         *               }
-         *             ],
-         *             "share": 0.2,
-         *             "match": 0.97
-         *           }
-         *         ],
-         *         "duration": 12.5
-         *       },
-         *       "usage": {
-         *         "feature": "audio_seconds",
-         *         "quantity": 2,
-         *         "billing_status": "deducted"
-         *       },
-         *       "retention": {
-         *         "delete_after": "2026-01-09T03:04:17.012Z"
-         *       }
-         *     }
-         */
+        /** @description A completed list of sounds. It produces no media. */
         SoundsResultResponse: {
             request_id: string;
             model: "audio/sounds";
@@ -1644,7 +1091,6 @@ export interface components {
                 [key: string]: unknown;
             };
             retention: {
-                /** Format: date-time */
                 delete_after?: string;
             };
         };
@@ -1699,40 +1145,13 @@ export interface components {
                 used: number | null;
             };
         };
-        /**
-         * @description The stream window ended before the request did; connect again.
-         * @example {
-         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
-         *       "status": "IN_PROGRESS",
-         *       "message": "The stream window has ended; connect again to go on."
-         *     }
-         */
+        /** @description The stream window ended before the request did; connect again. */
         StreamTimeout: {
             request_id: string;
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             message: string;
         };
-        /**
-         * @description A request for a separation. Unknown fields are ignored here, but not in `input`.
-         * @example {
-         *       "input": {
-         *         "prompt": "dog barking",
-         *         "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-         *         "acceleration": "balanced",
-         *         "output_format": "wav",
-         *         "spans": [
-         *           {
-         *             "start": 1.5,
-         *             "end": 4,
-         *             "include": true
-         *           }
-         *         ]
-         *       },
-         *       "metadata": {
-         *         "order": 17
-         *       }
-         *     }
-         */
+        /** @description A request for a separation. Unknown fields are ignored here, but not in `input`. */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
             /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
@@ -1746,17 +1165,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * @description A request for a list of sounds. Unknown fields are ignored here, but not in `input`.
-         * @example {
-         *       "input": {
-         *         "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
-         *       },
-         *       "metadata": {
-         *         "order": 17
-         *       }
-         *     }
-         */
+        /** @description A request for a list of sounds. Unknown fields are ignored here, but not in `input`. */
         SubmitAudioSoundsRequest: {
             input: components["schemas"]["AudioSoundsInput"];
             /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
@@ -1770,22 +1179,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * @description The usage of an account, by day.
-         * @example {
-         *       "object": "list",
-         *       "from": "2026-01-01",
-         *       "to": "2026-01-30",
-         *       "data": [
-         *         {
-         *           "day": "2026-01-02",
-         *           "completed": 3,
-         *           "failed": 1,
-         *           "audio_seconds": 512
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The usage of an account, by day. */
         Usage: {
             object: "list";
             /** @description The first day, for example `2026-01-31`. */
@@ -1808,9 +1202,9 @@ export interface components {
             object: "list";
             data: {
                 request_id: string;
+                endpoint_id: string | null;
                 /** @description Host of the receiver. */
                 host: string;
-                /** Format: date-time */
                 started_at: string;
                 duration_ms: number;
                 status_code: number | null;
@@ -1824,32 +1218,32 @@ export interface components {
             delivered_at: string | null;
             last_error: string | null;
         };
-        /**
-         * @description A webhook receiver, and the secret that signs the event.
-         * @example {
-         *       "webhookUrl": "https://hooks.example/winnow",
-         *       "webhookSecret": "sixteen characters or more"
-         *     }
-         */
+        WebhookEndpoint: {
+            endpoint_id: string;
+            /** @description A public HTTPS URL. */
+            url: string;
+            /** @description The types of events that it receives. */
+            events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
+            description: string;
+            enabled: boolean;
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            failing_since: string | null;
+            old_secret_ends_at: string | null;
+            created_at: string;
+        };
+        WebhookEndpointList: {
+            object: "list";
+            data: components["schemas"]["WebhookEndpoint"][];
+        };
+        /** @description A webhook receiver, and the secret that signs the event. */
         WebhookTestRequest: {
-            /**
-             * Format: uri
-             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
-             */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl: string;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
         };
-        /**
-         * @description The outcome of the attempt.
-         * @example {
-         *       "webhook_id": "msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f",
-         *       "delivered": true,
-         *       "status_code": 204,
-         *       "error": null,
-         *       "duration_ms": 87
-         *     }
-         */
+        /** @description The outcome of the attempt. */
         WebhookTestResult: {
             /** @description The value of the header `webhook-id`. */
             webhook_id: string;

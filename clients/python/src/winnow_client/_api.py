@@ -1,7 +1,7 @@
 # Made by `npm run winnow -- client-types` from the API description; do not edit.
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class CreateFileRequest(TypedDict):
@@ -35,7 +35,7 @@ class CreateFileResponse(TypedDict):
     retention: CreateFileResponseRetention
 
 
-class _File(TypedDict):
+class File(TypedDict):
     file_id: str
     file_name: str
     content_type: str
@@ -43,11 +43,8 @@ class _File(TypedDict):
     purpose: str
     status: Literal["pending", "uploaded", "expired"]
     created_at: str
+    uploaded_at: NotRequired[str | None]
     expires_at: str
-
-
-class File(_File, total=False):
-    uploaded_at: str | None
 
 
 class FileList(TypedDict):
@@ -82,7 +79,7 @@ class Engine(TypedDict):
     model: EngineModel
 
 
-class _Separator(TypedDict):
+class Separator(TypedDict):
     # The value for `input.separator`.
     name: str
     summary: str
@@ -90,19 +87,16 @@ class _Separator(TypedDict):
     answers: Literal["text", "stems"]
     # Empty for a model that takes text.
     stems: list[str]
+    # Sounds that a model for text knows, to choose from. It goes by meaning and may understand
+    # others. Absent if it has no such list.
+    names: NotRequired[list[str]]
+    # What is known about the licence of its weights.
+    licence: NotRequired[str]
     # The engines that have the model loaded.
     engine_ids: list[str]
 
 
-class Separator(_Separator, total=False):
-    # Sounds that a model for text knows, to choose from. It goes by meaning and may understand
-    # others. Absent if it has no such list.
-    names: list[str]
-    # What is known about the licence of its weights.
-    licence: str
-
-
-class _Model(TypedDict):
+class Model(TypedDict):
     id: str
     object: Literal["model"]
     description: str
@@ -110,14 +104,11 @@ class _Model(TypedDict):
     input: dict[str, Any]
     # JSON Schema of `data` in a result.
     output: dict[str, Any]
-
-
-class Model(_Model, total=False):
     # An extension: the longest media that it takes, in seconds.
-    media_seconds_max: int
-    engines: list[Engine]
+    media_seconds_max: NotRequired[int]
+    engines: NotRequired[list[Engine]]
     # An extension: the models to choose from, in order of preference.
-    separators: list[Separator]
+    separators: NotRequired[list[Separator]]
 
 
 class ModelList(TypedDict):
@@ -125,16 +116,13 @@ class ModelList(TypedDict):
     data: list[Model]
 
 
-class _AudioSpan(TypedDict):
+class AudioSpan(TypedDict):
     # Seconds from the start of the media.
     start: float
     # Seconds; greater than start.
     end: float
-
-
-class AudioSpan(_AudioSpan, total=False):
     # Whether the target is present here (`true`) or absent (`false`).
-    include: bool | None
+    include: NotRequired[bool | None]
 
 
 class AudioSeparateInput(TypedDict, total=False):
@@ -185,33 +173,27 @@ class AudioSeparateInput(TypedDict, total=False):
     spans: list[AudioSpan] | None
 
 
-class _SubmitAudioSeparateRequest(TypedDict):
+class SubmitAudioSeparateRequest(TypedDict):
     input: AudioSeparateInput
-
-
-class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
     # An extension: `batch` lets interactive requests go first. The default is the highest class
     # that the account may have, usually `interactive`.
-    priority: Literal["interactive", "batch"] | None
+    priority: NotRequired[Literal["interactive", "batch"] | None]
     # A public HTTPS URL to notify when the request ends; see `webhooks`.
-    webhookUrl: str | None
+    webhookUrl: NotRequired[str | None]
     # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
     # bytes. Without one the service creates one.
-    webhookSecret: str | None
+    webhookSecret: NotRequired[str | None]
     # Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels.
-    metadata: dict[str, Any] | None
+    metadata: NotRequired[dict[str, Any] | None]
 
 
-class _QueueSubmitResponseWebhook(TypedDict):
+class QueueSubmitResponseWebhook(TypedDict):
     url: str
-
-
-class QueueSubmitResponseWebhook(_QueueSubmitResponseWebhook, total=False):
     # Only if the service created it, and only in this response.
-    signing_secret: str
+    signing_secret: NotRequired[str]
 
 
-class _QueueSubmitResponse(TypedDict):
+class QueueSubmitResponse(TypedDict):
     request_id: str
     status: Literal["IN_QUEUE"]
     # What was requested. `audio/sounds`, a list of sounds, is an extension.
@@ -220,10 +202,7 @@ class _QueueSubmitResponse(TypedDict):
     status_url: str
     stream_url: str
     result_url: str
-
-
-class QueueSubmitResponse(_QueueSubmitResponse, total=False):
-    webhook: QueueSubmitResponseWebhook
+    webhook: NotRequired[QueueSubmitResponseWebhook]
 
 
 class QueueStatusResponseLogs(TypedDict):
@@ -258,19 +237,16 @@ class WebhookDeliveryStatus(TypedDict):
     last_error: str | None
 
 
-class _PromptFinding(TypedDict):
+class PromptFinding(TypedDict):
     prompt: str
-
-
-class PromptFinding(_PromptFinding, total=False):
     # An extension: the probability that the sound is in the media, assuming that half of the
     # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
+    match: NotRequired[float]
     # An extension: the name known to the model that is nearest to the prompt; `null` if none is
     # near.
-    understood_as: str | None
+    understood_as: NotRequired[str | None]
     # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
+    separator: NotRequired[str]
 
 
 class FindingWhere(TypedDict):
@@ -280,132 +256,117 @@ class FindingWhere(TypedDict):
     end: float
 
 
-class _FindingAsked(TypedDict):
+class FindingAsked(TypedDict):
     # In English if the service knows the sound; otherwise as typed.
     sound: str
     # Whether it is to be removed.
     excluded: bool
+    state: NotRequired[Literal["found", "similar", "unsure", "absent", "unknown"]]
+    similar_to: NotRequired[str]
 
 
-class FindingAsked(_FindingAsked, total=False):
-    state: Literal["found", "similar", "unsure", "absent", "unknown"]
-    similar_to: str
-
-
-class _Finding(TypedDict):
+class Finding(TypedDict):
     prompt: str
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
+    match: NotRequired[float]
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
+    understood_as: NotRequired[str | None]
     # `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`;
     # `absent`: it was not heard. Except for `found`, the target contains the closest match and may
     # be softer. `unknown`: the model does not know the prompt, and the target contains something
     # else. Of several sounds the least certain one decides, in the order unknown, absent, similar,
     # unsure, found.
     state: Literal["found", "similar", "unsure", "absent", "unknown"]
+    # An extension: for a `similar` sound, what was heard instead.
+    similar_to: NotRequired[str]
+    # An extension: where a `found` sound is; for several sounds, where any wanted one is. If there
+    # are more than 100 spans, neighbouring ones are merged.
+    where: NotRequired[list[FindingWhere]]
+    # An extension: the share of the media that contains a `found` sound.
+    share: NotRequired[float]
+    # An extension: how well the target is probably separated, whether or not the sound is there.
+    # `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in
+    # model; absent if there is none.
+    quality: NotRequired[Literal["good", "fair", "poor"]]
+    # An extension: the sounds that the prompt was understood to mean.
+    asked: NotRequired[list[FindingAsked]]
+    # An extension: an earlier prompt with the same meaning. Both share one output, which is missing
+    # from the residual once.
+    same_as: NotRequired[str]
+    # Unless `found`: by how many dB the target is softer than what was separated.
+    softened_db: NotRequired[float]
+    # For an `unknown` prompt: what the target contains.
+    holds: NotRequired[str]
+    # For an `unknown` prompt: the nearest names known to the model, to try instead.
+    nearest: NotRequired[list[str]]
+    # An extension: the name of the model that made the target, as in `separators`.
+    separator: NotRequired[str]
     # The same in a sentence or two, for people.
     message: str
 
 
-class Finding(_Finding, total=False):
-    # An extension: the probability that the sound is in the media, assuming that half of the
-    # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
-    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
-    # near.
-    understood_as: str | None
-    # An extension: for a `similar` sound, what was heard instead.
-    similar_to: str
-    # An extension: where a `found` sound is; for several sounds, where any wanted one is. If there
-    # are more than 100 spans, neighbouring ones are merged.
-    where: list[FindingWhere]
-    # An extension: the share of the media that contains a `found` sound.
-    share: float
-    # An extension: how well the target is probably separated, whether or not the sound is there.
-    # `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in
-    # model; absent if there is none.
-    quality: Literal["good", "fair", "poor"]
-    # An extension: the sounds that the prompt was understood to mean.
-    asked: list[FindingAsked]
-    # An extension: an earlier prompt with the same meaning. Both share one output, which is missing
-    # from the residual once.
-    same_as: str
-    # Unless `found`: by how many dB the target is softer than what was separated.
-    softened_db: float
-    # For an `unknown` prompt: what the target contains.
-    holds: str
-    # For an `unknown` prompt: the nearest names known to the model, to try instead.
-    nearest: list[str]
-    # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
-
-
-class _QueueStatusResponse(TypedDict):
+class QueueStatusResponse(TypedDict):
     request_id: str
     # What was requested. `audio/sounds`, a list of sounds, is an extension.
     model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
+    # An extension.
+    priority: NotRequired[Literal["interactive", "batch"]]
     created_at: str
     updated_at: str
     result_url: str
-
-
-class QueueStatusResponse(_QueueStatusResponse, total=False):
-    # An extension.
-    priority: Literal["interactive", "batch"]
-    logs: list[QueueStatusResponseLogs]
-    progress: float
+    logs: NotRequired[list[QueueStatusResponseLogs]]
+    progress: NotRequired[float]
     # An extension: how much of the media can be played while the rest is still separated; see `GET
     # /v1/queue/requests/{request_id}/live-preview`.
-    preview_seconds: float
+    preview_seconds: NotRequired[float]
     # 1 means next.
-    queue_position: int
+    queue_position: NotRequired[int]
     # An extension: estimated time until the end, if it can be estimated.
-    estimated_seconds_left: int
+    estimated_seconds_left: NotRequired[int]
     # Why the request FAILED.
-    error: QueueStatusResponseError
-    webhook: WebhookDeliveryStatus
+    error: NotRequired[QueueStatusResponseError]
+    webhook: NotRequired[WebhookDeliveryStatus]
     # An extension: as submitted, except that large numbers are rounded.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
     # An extension: the probability that the sound is in the media, assuming that half of the
     # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
+    match: NotRequired[float]
     # An extension: the name known to the model that is nearest to the prompt; `null` if none is
     # near.
-    understood_as: str | None
+    understood_as: NotRequired[str | None]
     # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
+    separator: NotRequired[str]
     # An extension: of a completed request with `prompts`, in their order.
-    targets: list[PromptFinding]
+    targets: NotRequired[list[PromptFinding]]
     # An extension: what was found out about each prompt of a completed request, in order. Absent if
     # the model reports nothing.
-    findings: list[Finding]
+    findings: NotRequired[list[Finding]]
 
 
-class _OutputFile(TypedDict):
+class OutputFile(TypedDict):
     url: str
+    video_url: NotRequired[str]
     content_type: str
     file_name: str
 
 
-class OutputFile(_OutputFile, total=False):
-    video_url: str
-
-
-class _PromptTarget(TypedDict):
+class PromptTarget(TypedDict):
     prompt: str
-    url: str
-    content_type: str
-    file_name: str
-
-
-class PromptTarget(_PromptTarget, total=False):
     # An extension: the probability that the sound is in the media, assuming that half of the
     # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
+    match: NotRequired[float]
     # An extension: the name known to the model that is nearest to the prompt; `null` if none is
     # near.
-    understood_as: str | None
+    understood_as: NotRequired[str | None]
     # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
-    video_url: str
+    separator: NotRequired[str]
+    url: str
+    video_url: NotRequired[str]
+    content_type: str
+    file_name: str
 
 
 class HeardSoundSpans(TypedDict):
@@ -426,38 +387,35 @@ class HeardSound(TypedDict):
     match: float
 
 
-class _SeparationData(TypedDict):
+class SeparationData(TypedDict):
     target: OutputFile
-    residual: OutputFile
-    # In hertz.
-    sample_rate: int
-
-
-class SeparationData(_SeparationData, total=False):
     # An extension: of a completed request with `prompts`, in their order. `target` is the first
     # one.
-    targets: list[PromptTarget]
+    targets: NotRequired[list[PromptTarget]]
+    residual: OutputFile
     # In seconds.
-    duration: float
+    duration: NotRequired[float]
+    # In hertz.
+    sample_rate: int
     # An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks.
     # Only if `preview` was requested and could be made.
-    preview_url: str
+    preview_url: NotRequired[str]
     # An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was
     # needed.
-    gain_db: float
+    gain_db: NotRequired[float]
     # An extension: the probability that the sound is in the media, assuming that half of the
     # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
+    match: NotRequired[float]
     # An extension: the name known to the model that is nearest to the prompt; `null` if none is
     # near.
-    understood_as: str | None
+    understood_as: NotRequired[str | None]
     # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
+    separator: NotRequired[str]
     # An extension: what was found out about each prompt of a completed request, in order. Absent if
     # the model reports nothing.
-    findings: list[Finding]
+    findings: NotRequired[list[Finding]]
     # An extension: all sounds heard in the media, the most prominent first.
-    sounds: list[HeardSound]
+    sounds: NotRequired[list[HeardSound]]
 
 
 class QueueResultResponseUsage(TypedDict, total=False):
@@ -470,19 +428,16 @@ class QueueResultResponseRetention(TypedDict, total=False):
     delete_after: str
 
 
-class _QueueResultResponse(TypedDict):
+class QueueResultResponse(TypedDict):
     request_id: str
     model: Literal["audio/separate"]
     status: Literal["COMPLETED"]
     data: SeparationData
     usage: QueueResultResponseUsage
-    retention: QueueResultResponseRetention
-
-
-class QueueResultResponse(_QueueResultResponse, total=False):
-    webhook: WebhookDeliveryStatus
+    webhook: NotRequired[WebhookDeliveryStatus]
     # An extension: as submitted, except that large numbers are rounded.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
+    retention: QueueResultResponseRetention
 
 
 class AudioSoundsInput(TypedDict, total=False):
@@ -504,21 +459,18 @@ class AudioSoundsInput(TypedDict, total=False):
     audio_track: int | None
 
 
-class _SubmitAudioSoundsRequest(TypedDict):
+class SubmitAudioSoundsRequest(TypedDict):
     input: AudioSoundsInput
-
-
-class SubmitAudioSoundsRequest(_SubmitAudioSoundsRequest, total=False):
     # An extension: `batch` lets interactive requests go first. The default is the highest class
     # that the account may have, usually `interactive`.
-    priority: Literal["interactive", "batch"] | None
+    priority: NotRequired[Literal["interactive", "batch"] | None]
     # A public HTTPS URL to notify when the request ends; see `webhooks`.
-    webhookUrl: str | None
+    webhookUrl: NotRequired[str | None]
     # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
     # bytes. Without one the service creates one.
-    webhookSecret: str | None
+    webhookSecret: NotRequired[str | None]
     # Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels.
-    metadata: dict[str, Any] | None
+    metadata: NotRequired[dict[str, Any] | None]
 
 
 class SoundsData(TypedDict):
@@ -537,19 +489,16 @@ class SoundsResultResponseRetention(TypedDict, total=False):
     delete_after: str
 
 
-class _SoundsResultResponse(TypedDict):
+class SoundsResultResponse(TypedDict):
     request_id: str
     model: Literal["audio/sounds"]
     status: Literal["COMPLETED"]
     data: SoundsData
     usage: SoundsResultResponseUsage
-    retention: SoundsResultResponseRetention
-
-
-class SoundsResultResponse(_SoundsResultResponse, total=False):
-    webhook: WebhookDeliveryStatus
+    webhook: NotRequired[WebhookDeliveryStatus]
     # An extension: as submitted, except that large numbers are rounded.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
+    retention: SoundsResultResponseRetention
 
 
 class ListedRequestLogs(TypedDict):
@@ -580,54 +529,51 @@ class ListedRequestRetention(TypedDict):
     delete_after: str
 
 
-class _ListedRequest(TypedDict):
+class ListedRequest(TypedDict):
     request_id: str
     # What was requested. `audio/sounds`, a list of sounds, is an extension.
     model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
+    # An extension.
+    priority: NotRequired[Literal["interactive", "batch"]]
     created_at: str
     updated_at: str
     result_url: str
-    # The first one if there are several; empty for a list of sounds.
-    prompt: str
-    # Name of the source.
-    file_name: str
-
-
-class ListedRequest(_ListedRequest, total=False):
-    # An extension.
-    priority: Literal["interactive", "batch"]
-    logs: list[ListedRequestLogs]
-    progress: float
+    logs: NotRequired[list[ListedRequestLogs]]
+    progress: NotRequired[float]
     # An extension: how much of the media can be played while the rest is still separated; see `GET
     # /v1/queue/requests/{request_id}/live-preview`.
-    preview_seconds: float
+    preview_seconds: NotRequired[float]
     # 1 means next.
-    queue_position: int
+    queue_position: NotRequired[int]
     # An extension: estimated time until the end, if it can be estimated.
-    estimated_seconds_left: int
+    estimated_seconds_left: NotRequired[int]
     # Why the request FAILED.
-    error: ListedRequestError
-    webhook: WebhookDeliveryStatus
+    error: NotRequired[ListedRequestError]
+    webhook: NotRequired[WebhookDeliveryStatus]
     # An extension: as submitted, except that large numbers are rounded.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
     # An extension: the probability that the sound is in the media, assuming that half of the
     # requested sounds are; calibrated on mixtures of two sounds.
-    match: float
+    match: NotRequired[float]
     # An extension: the name known to the model that is nearest to the prompt; `null` if none is
     # near.
-    understood_as: str | None
+    understood_as: NotRequired[str | None]
     # An extension: the name of the model that made the target, as in `separators`.
-    separator: str
+    separator: NotRequired[str]
     # An extension: of a completed request with `prompts`, in their order.
-    targets: list[PromptFinding]
+    targets: NotRequired[list[PromptFinding]]
     # An extension: what was found out about each prompt of a completed request, in order. Absent if
     # the model reports nothing.
-    findings: list[Finding]
+    findings: NotRequired[list[Finding]]
+    # The first one if there are several; empty for a list of sounds.
+    prompt: str
     # Present if there are several.
-    prompts: list[str]
+    prompts: NotRequired[list[str]]
+    # Name of the source.
+    file_name: str
     # For a completed request: until when its outputs are kept.
-    retention: ListedRequestRetention
+    retention: NotRequired[ListedRequestRetention]
 
 
 class RequestList(TypedDict):
@@ -648,29 +594,23 @@ class DeliveryAttemptList(TypedDict):
     data: list[DeliveryAttempt]
 
 
-class _WebhookTestRequest(TypedDict):
+class WebhookTestRequest(TypedDict):
     # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str
-
-
-class WebhookTestRequest(_WebhookTestRequest, total=False):
     # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
     # bytes. Without one the service creates one.
-    webhookSecret: str | None
+    webhookSecret: NotRequired[str | None]
 
 
-class _WebhookTestResult(TypedDict):
+class WebhookTestResult(TypedDict):
     # The value of the header `webhook-id`.
     webhook_id: str
     delivered: bool
     status_code: int | None
     error: str | None
     duration_ms: int
-
-
-class WebhookTestResult(_WebhookTestResult, total=False):
     # The secret that signed the event, if none was given.
-    signing_secret: str
+    signing_secret: NotRequired[str]
 
 
 class OwnLimits(TypedDict):
@@ -758,7 +698,7 @@ class StandingLimits(TypedDict):
     file_bytes: StandingLimitsFileBytes
 
 
-class _Account(TypedDict):
+class Account(TypedDict):
     account_id: str
     name: str
     status: Literal["active", "disabled", "deleted"]
@@ -772,16 +712,13 @@ class _Account(TypedDict):
     media_bytes: int
     # Size reserved for the outputs of requests in progress.
     media_reserved_bytes: int
-
-
-class Account(_Account, total=False):
     # The limit for both together. Only in `GET /v1/account`.
-    media_bytes_max: int
+    media_bytes_max: NotRequired[int]
     # The highest class of requests with this key, which is also their default. Only in `GET
     # /v1/account`.
-    priority: Literal["interactive", "batch"]
-    own_limits: OwnLimits
-    limits: StandingLimits
+    priority: NotRequired[Literal["interactive", "batch"]]
+    own_limits: NotRequired[OwnLimits]
+    limits: NotRequired[StandingLimits]
 
 
 class UsageDay(TypedDict):
@@ -821,18 +758,15 @@ class ShareList(TypedDict):
     data: list[Share]
 
 
-class _SharedResult(TypedDict):
+class SharedResult(TypedDict):
     # Name of the source.
     file_name: str
     prompts: list[str]
     data: SeparationData
+    # The peaks as JSON, if the engine stored them.
+    peaks_url: NotRequired[str]
     # When the share ends. The media addresses expire earlier; read the result again to renew them.
     expires_at: str
-
-
-class SharedResult(_SharedResult, total=False):
-    # The peaks as JSON, if the engine stored them.
-    peaks_url: str
 
 
 class LivePreview(TypedDict):
@@ -853,7 +787,7 @@ class SeparationCompletedEventUsage(TypedDict, total=False):
     billing_status: Literal["deducted", "not_metered"]
 
 
-class _SeparationCompletedEvent(TypedDict):
+class SeparationCompletedEvent(TypedDict):
     type: Literal["audio.separate.completed"]
     request_id: str
     model: Literal["audio/separate"]
@@ -862,11 +796,8 @@ class _SeparationCompletedEvent(TypedDict):
     completed_at: str
     data: SeparationData
     usage: SeparationCompletedEventUsage
-
-
-class SeparationCompletedEvent(_SeparationCompletedEvent, total=False):
     # As submitted.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
 
 
 class SeparationFailedEventError(TypedDict):
@@ -888,7 +819,7 @@ class SeparationFailedEventError(TypedDict):
     message: str
 
 
-class _SeparationFailedEvent(TypedDict):
+class SeparationFailedEvent(TypedDict):
     type: Literal["audio.separate.failed"]
     request_id: str
     model: Literal["audio/separate"]
@@ -896,11 +827,8 @@ class _SeparationFailedEvent(TypedDict):
     status: Literal["FAILED"]
     failed_at: str
     error: SeparationFailedEventError
-
-
-class SeparationFailedEvent(_SeparationFailedEvent, total=False):
     # As submitted.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
 
 
 class SoundsCompletedEventUsage(TypedDict, total=False):
@@ -909,7 +837,7 @@ class SoundsCompletedEventUsage(TypedDict, total=False):
     billing_status: Literal["deducted", "not_metered"]
 
 
-class _SoundsCompletedEvent(TypedDict):
+class SoundsCompletedEvent(TypedDict):
     type: Literal["audio.sounds.completed"]
     request_id: str
     model: Literal["audio/sounds"]
@@ -918,11 +846,8 @@ class _SoundsCompletedEvent(TypedDict):
     completed_at: str
     data: SoundsData
     usage: SoundsCompletedEventUsage
-
-
-class SoundsCompletedEvent(_SoundsCompletedEvent, total=False):
     # As submitted.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
 
 
 class SoundsFailedEventError(TypedDict):
@@ -944,7 +869,7 @@ class SoundsFailedEventError(TypedDict):
     message: str
 
 
-class _SoundsFailedEvent(TypedDict):
+class SoundsFailedEvent(TypedDict):
     type: Literal["audio.sounds.failed"]
     request_id: str
     model: Literal["audio/sounds"]
@@ -952,8 +877,5 @@ class _SoundsFailedEvent(TypedDict):
     status: Literal["FAILED"]
     failed_at: str
     error: SoundsFailedEventError
-
-
-class SoundsFailedEvent(_SoundsFailedEvent, total=False):
     # As submitted.
-    metadata: dict[str, Any]
+    metadata: NotRequired[dict[str, Any]]
