@@ -20,6 +20,12 @@ const ASF_ENCRYPTION = ['fbb3112223bdd211b4b700a0c955fc6e', '14e68a292226174cb93
   (hex) => Buffer.from(hex, 'hex'),
 )
 
+/** SMPTE 429-6: the key of an encrypted packet, and how the key of a sound in it begins. */
+const MXF_ENCRYPTED = Buffer.from('060e2b34020401070d010301027e0100', 'hex')
+const MXF_SOUNDS = ['06', '16'].map((item) => Buffer.from(`060e2b34010201010d010301${item}`, 'hex'))
+/** Up to the end of the key of what is encrypted, including all lengths. */
+const MXF_PACKET_HEAD_BYTES = 112
+
 const encryptedError = (): ServiceError =>
   new ServiceError('INVALID_MEDIA', {
     message:
@@ -66,6 +72,8 @@ const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]
     const header = head.subarray(0, Number(head.readBigUInt64LE(16)))
     return ASF_ENCRYPTION.some((guid) => header.includes(guid))
   },
+  flv: (head) => isMajority(flashTags(head)),
+  mxf: isMxfEncrypted,
 }
 
 /** Whether most of some packets are scrambled; single ones may just be damaged. */
@@ -101,6 +109,29 @@ function* programPackets(bytes: Buffer): Generator<boolean> {
     const next = isPacket ? at + 6 + bytes.readUInt16BE(at + 4) : at + START_CODE.length
     at = bytes.indexOf(START_CODE, next)
   }
+}
+
+/** Flag of an FLV tag that marks it as encrypted; the other bits are its type. */
+const FLASH_FILTER = 0x20
+const FLASH_SOUND = 8
+
+/** Yields whether each sound tag in an FLV file is encrypted, as by Adobe's servers. */
+function* flashTags(bytes: Buffer): Generator<boolean> {
+  for (let at = bytes.readUInt32BE(5) + 4; at + 11 <= bytes.length;) {
+    const type = bytes[at]!
+    if ((type & 0x1f) === FLASH_SOUND) yield (type & FLASH_FILTER) !== 0
+    at += 11 + bytes.readUIntBE(at + 1, 3) + 4
+  }
+}
+
+/** Whether a sound packet is encrypted, as in digital cinema. */
+function isMxfEncrypted(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(MXF_ENCRYPTED); at >= 0;) {
+    const head = bytes.subarray(at, at + MXF_PACKET_HEAD_BYTES)
+    if (MXF_SOUNDS.some((key) => head.includes(key))) return true
+    at = bytes.indexOf(MXF_ENCRYPTED, at + 1)
+  }
+  return false
 }
 
 async function headOf(path: string, start: number): Promise<Buffer> {

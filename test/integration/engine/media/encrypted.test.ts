@@ -145,3 +145,54 @@ test('ASF with a content encryption object', async () => {
   const parts = [bytes.subarray(0, 30), object, bytes.subarray(30)]
   await assertRefused(await save('encrypted.wma', Buffer.concat(parts)))
 })
+
+test('FLV whose tags of sound are encrypted, with and without a picture', async () => {
+  const video = { seconds: 2, encoder: 'flv' }
+  for (const tracks of [{ audio: sound('aac') }, { audio: sound('aac'), video }]) {
+    const bytes = await readFile(await make('open.flv', 'flv', tracks))
+    assert.ok((await readSound(await save('open.flv', bytes))).planes[0]!.length > RATE)
+    for (let at = 13; at < bytes.length;) {
+      const size = bytes.readUIntBE(at + 1, 3)
+      if (bytes[at] === 8) {
+        bytes[at]! |= 0x20
+        for (let i = at + 11; i < at + 11 + size; i++) bytes[i]! ^= 0xa5
+      }
+      at += 11 + size + 4
+    }
+    await assertRefused(await save('encrypted.flv', bytes))
+  }
+})
+
+/** A length of MXF in four bytes. */
+function berLength(length: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(0x83000000 + length)
+  return bytes
+}
+
+/** The packet of MXF that begins at `at`, encrypted by SMPTE 429-6. */
+function encryptedPacket(bytes: Buffer, at: number): Buffer {
+  const key = bytes.subarray(at, at + 16)
+  const item = (content: Buffer) => [berLength(content.length), content]
+  const lengthBytes = 1 + (bytes[at + 16]! & 0x7f)
+  const length = Number(bytes.readBigUInt64BE(at + 16 + lengthBytes - 8) & 0xffffffffn)
+  const value = bytes.subarray(at + 16 + lengthBytes, at + 16 + lengthBytes + length)
+  const body = Buffer.concat([
+    ...item(Buffer.alloc(16, 1)), // of its key
+    ...item(Buffer.alloc(8)), // none of it is plain
+    ...item(key),
+    ...item(Buffer.alloc(8, 0)),
+    ...item(Buffer.from(value.map((byte) => byte ^ 0xa5))),
+  ])
+  const name = Buffer.from('060e2b34020401070d010301027e0100', 'hex')
+  return Buffer.concat([name, berLength(body.length), body])
+}
+
+test('MXF whose packets of sound are encrypted, as films for cinemas', async () => {
+  const audio = { planes: [PLANES[0]!], sampleRate: RATE, encoder: 'pcm_s16le' }
+  const bytes = await readFile(await make('open.mxf', 'mxf_opatom', { audio }))
+  assert.ok((await readSound(await save('open.mxf', bytes))).planes[0]!.length > RATE)
+  const at = bytes.indexOf('060e2b34010201010d01030116', 0, 'hex')
+  const parts = [bytes.subarray(0, at), encryptedPacket(bytes, at)]
+  await assertRefused(await save('encrypted.mxf', Buffer.concat(parts)))
+})
