@@ -21,7 +21,7 @@ const weights = Weights.open(CHECKPOINT).at('audio_codec')
 const { decoder } = loadCodec(weights, config)
 const watermark = loadWatermark(weights.at('decoder'), config.decoderRates.length)
 
-test('latents decode to the same alone, padded and in any company', () => {
+test('latents decode to the same alone, padded and in any batch', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 4 })
   fc.assert(
     fc.property(lengths, fc.nat(), (rows, seed) => {
@@ -40,7 +40,7 @@ test('latents decode to the same alone, padded and in any company', () => {
   )
 })
 
-test('slices decode to what the whole decodes to, whatever their length', () => {
+test('slices of any length decode to the same as the whole', () => {
   const cases = {
     frames: fc.integer({ min: 1, max: 70 }),
     sliceFrames: fc.integer({ min: 1, max: 30 }),
@@ -57,7 +57,7 @@ test('slices decode to what the whole decodes to, whatever their length', () => 
   )
 })
 
-test('what pads a row changes nothing of its watermark, and nothing is left behind', () => {
+test('padding does not change the watermark of a row, and nothing is left behind', () => {
   const samples = 4 * hop
   const alone = tf.tensor3d(noise(samples, 1), [1, samples, 1])
   const padded = tf.tidy(() =>

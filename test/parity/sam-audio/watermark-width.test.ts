@@ -1,4 +1,4 @@
-/** The mark at odd widths: half a width is rounded down. */
+/** The watermark at odd widths: half the width is rounded down. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadWatermark } from '../../support/parity/watermark.ts'
@@ -13,7 +13,7 @@ const CODE = 4
 const BITS = 2
 const KERNEL = 4
 
-/** Shapes of a mark with one block of `width` channels whose units have `half` of them inside. */
+/** Returns the shapes of a watermark with one block of `width` channels, of which its units use `half`. */
 function shapesOf(width: number, half: number): Record<string, readonly number[]> {
   const convolution = (name: string, out: number, ...rest: number[]) => ({
     [`${name}.weight`]: [out, ...rest],
@@ -50,7 +50,7 @@ function shapesOf(width: number, half: number): Record<string, readonly number[]
   }
 }
 
-/** Random numbers of the one mark's shapes, with zeros around where the other's are larger. */
+/** Returns random weights of the shapes `filled`, padded with zeros to `shapes`. */
 function weightsOf(filled: Record<string, readonly number[]>, shapes = filled): Weights {
   const tensors = Object.entries(shapes).map(([name, shape], seed): [string, StoredTensor] => {
     const inner = filled[name]!
@@ -71,7 +71,7 @@ function weightsOf(filled: Record<string, readonly number[]>, shapes = filled): 
   return Weights.of('a mark', new Map(tensors))
 }
 
-test('a unit of an odd width has the lesser half of it inside', () =>
+test('a unit of an odd width uses half of it, rounded down', () =>
   tf.tidy(() => {
     const odd = shapesOf(3, 1)
     const frames = 6
