@@ -1,6 +1,6 @@
 /**
- * Tests the page for screen readers: where the focus goes when its element disappears, and which
- * changes are announced. docs/how-to/playground.md reports what Orca read out.
+ * Tests the page for screen readers: where the focus moves when its element disappears, and which
+ * changes are announced. docs/how-to/playground.md reports what Orca reads aloud.
  */
 
 import assert from 'node:assert/strict'
@@ -17,17 +17,17 @@ import {
 } from './playground.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
-/** Resolves when the focus is on what matches. */
+/** Resolves when the focused element matches the selector. */
 const focusIsOn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector)
 
-/** As by whoever has no mouse. */
+/** Presses a button with the keyboard. */
 async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).focus()
   await page.keyboard.press('Enter')
 }
 
-/** Notes from now on what live regions say. */
+/** Records from now on what live regions announce. */
 const listen = (page: Page) =>
   page.evaluate(() => {
     const said: string[] = []
@@ -45,7 +45,7 @@ const listen = (page: Page) =>
 const said = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said.splice(0))
 
-async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
+async function focusMovesOn({ t, winnow, browser }: Place): Promise<void> {
   const page = await openPage(t, browser, winnow.url)
   await enterKey(page, 'sep_wrong_key')
   await page.getByText('The API key is missing or invalid.').first().waitFor()
@@ -79,12 +79,12 @@ async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
   await focusIsOn(page, '#sign-in')
 }
 
-/** Without what is said sooner or later, or not at all, by the speed of the machine. */
+/** Leaves out announcements that depend on the speed of the machine. */
 const timeless = (texts: readonly string[]): string[] =>
   texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|“)/.test(text))
 
-/** The page says what has happened, and no number that changes all the time. */
-async function saysWhatHappens(place: Place): Promise<void> {
+/** The page announces what happens, but no number that keeps changing. */
+async function announcesEvents(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)
   await chooseLongFile(place, page)
@@ -120,8 +120,8 @@ test('the page aloud', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['the focus goes on where its place is gone', focusGoesOn],
-    ['what happens is said, and not what changes all the time', saysWhatHappens],
+    ['the focus moves on when its element disappears', focusMovesOn],
+    ['events are announced, but nothing that keeps changing', announcesEvents],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

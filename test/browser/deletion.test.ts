@@ -1,4 +1,4 @@
-/** Earlier requests that the page deletes: the real gateway, in a real browser. */
+/** Deletes earlier requests on the page: the real gateway, in a real browser. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -25,7 +25,7 @@ const rowOf = (page: Page, prompt: string) => page.getByRole('listitem').filter(
 const deleteButton = (page: Page, prompt: string) =>
   page.getByRole('button', { name: `Delete ${prompt} from concert.m4a`, exact: true })
 
-/** Presses the focused button by the keyboard; answers what the page asks, and its question. */
+/** Presses the focused button with the keyboard and answers the dialog; returns its question. */
 async function press(page: Page, answer: 'accept' | 'dismiss'): Promise<string> {
   const asked = new Promise<string>((resolve) => {
     page.once('dialog', (dialog: Dialog) => {
@@ -44,7 +44,7 @@ async function start(t: TestContext, gateway: Gateway): Promise<Page> {
   return page
 }
 
-test('earlier requests are deleted by the keyboard, after a question that names what goes', async (t) => {
+test('earlier requests are deleted with the keyboard, after a question that names what is lost', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
   await complete(gateway, await submitted(gateway, { prompts: ['a bell', 'a horn'] }))
   await submitted(gateway, { prompt: 'a waiting one' })
@@ -75,7 +75,7 @@ test('earlier requests are deleted by the keyboard, after a question that names 
   assert.deepEqual(left.data, [])
 })
 
-test('a request that cannot be deleted stays listed with the reason, one that is gone leaves', async (t) => {
+test('a request that cannot be deleted stays listed with the reason, and a missing one disappears', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
   const first = await submitted(gateway, { prompt: 'a bell' })
   await complete(gateway, first)
