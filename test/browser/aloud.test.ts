@@ -30,19 +30,19 @@ async function press(page: Page, name: string): Promise<void> {
 /** Records from now on what live regions announce. */
 const listen = (page: Page) =>
   page.evaluate(() => {
-    const said: string[] = []
+    const announcements: string[] = []
     const texts = new Map<Element, string>()
     new MutationObserver(() => {
       for (const region of document.querySelectorAll('[role=status], [role=alert], output')) {
         const text = region.textContent.trim()
-        if (text !== '' && text !== (texts.get(region) ?? '')) said.push(text)
+        if (text !== '' && text !== (texts.get(region) ?? '')) announcements.push(text)
         texts.set(region, text)
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true })
-    Object.assign(globalThis, { said })
+    Object.assign(globalThis, { said: announcements })
   })
 
-const said = (page: Page) =>
+const announcements = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said.splice(0))
 
 async function focusMovesOn({ t, winnow, browser }: Place): Promise<void> {
@@ -88,14 +88,14 @@ async function announcesEvents(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)
   await chooseLongFile(place, page)
-  assert.deepEqual(timeless(await said(page)), ['long.wav, 3.8 MB'])
+  assert.deepEqual(timeless(await announcements(page)), ['long.wav, 3.8 MB'])
   await separate(page)
   const progress = page.getByText(/^\d+ %, about \d+ (s|min) left/)
   const seen = (await progress.textContent()) ?? ''
   await progress.filter({ hasNotText: seen }).waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('Canceled.').waitFor()
-  const steps = timeless(await said(page))
+  const steps = timeless(await announcements(page))
   assert.equal(steps[0], 'separating')
   assert.equal(steps[1], 'Canceled. Nothing was charged.')
   assert.equal(steps.length, 2, steps.join('; '))
@@ -106,14 +106,17 @@ async function announcesEvents(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
-  const ended = (await said(page)).filter((text) => text.startsWith('completed'))
+  const ended = (await announcements(page)).filter((text) => text.startsWith('completed'))
   assert.deepEqual(
     ended.map((text) => text.replace(/\d+/, '0')),
     ['completed "piano" was found (match 0 %).'],
   )
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/peaks at/).waitFor()
-  assert.match((await said(page)).join('; '), /^Rendering…; Mixture minus targets .* peaks at -/)
+  assert.match(
+    (await announcements(page)).join('; '),
+    /^Rendering…; Mixture minus targets .* peaks at -/,
+  )
 }
 
 test('the page aloud', async (t) => {

@@ -123,8 +123,8 @@ async function vouching(place: Place): Promise<void> {
   await page.getByText(/can be heard from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
   await assertAccessible(page, 'an offer to vouch for a sound')
   const marked = [{ start: 0, end: 2, include: true }]
-  const kept = await inputWithoutUpload(page, () => keep.press('Enter'))
-  assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source, preview: true })
+  const keptInput = await inputWithoutUpload(page, () => keep.press('Enter'))
+  assert.deepEqual(keptInput, { prompt: 'siren', spans: marked, ...source, preview: true })
   await page.waitForURL((url) => !url.hash.includes(source.request_id))
   await playerIsThere(page)
   assert.equal(await keep.count(), 0, 'it was said')

@@ -27,14 +27,14 @@ const deleteButton = (page: Page, prompt: string) =>
 
 /** Presses the focused button with the keyboard and answers the dialog; returns its question. */
 async function press(page: Page, answer: 'accept' | 'dismiss'): Promise<string> {
-  const asked = new Promise<string>((resolve) => {
+  const question = new Promise<string>((resolve) => {
     page.once('dialog', (dialog: Dialog) => {
       resolve(dialog.message())
       void dialog[answer]()
     })
   })
   await page.keyboard.press('Enter')
-  return asked
+  return question
 }
 
 async function start(t: TestContext, gateway: Gateway): Promise<Page> {
@@ -71,8 +71,8 @@ test('earlier requests are deleted with the keyboard, after a question that name
   await deleteButton(page, 'a waiting one').focus()
   assert.match(await press(page, 'accept'), /It is canceled first/)
   await page.getByText('None. What you separate is listed here.').waitFor()
-  const left = (await gateway.call('GET', `${API}/requests`)).json()
-  assert.deepEqual(left.data, [])
+  const remaining = (await gateway.call('GET', `${API}/requests`)).json()
+  assert.deepEqual(remaining.data, [])
 })
 
 test('a request that cannot be deleted stays listed with the reason, and a missing one disappears', async (t) => {

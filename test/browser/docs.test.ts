@@ -177,14 +177,14 @@ test('the API reference has the colors that the reader prefers', async (t) => {
       await assertAccessible(page, REFERENCE)
     }
   }
-  const isCovered = await page.evaluate(() => {
+  const uncovered = await page.evaluate(() => {
     scrollTo(0, 3_000)
     const header = document.querySelector('header')!
     return Array.from({ length: innerWidth / 10 }, (_, i) => 10 * i).filter(
       (x) => !header.contains(document.elementFromPoint(x, header.clientHeight / 2)),
     )
   })
-  assert.deepEqual(isCovered, [], 'nothing is drawn over the header')
+  assert.deepEqual(uncovered, [], 'nothing is drawn over the header')
 })
 
 test('every page is accessible', async (t) => {

@@ -74,9 +74,9 @@ async function asksBeforeItSends(place: Place): Promise<void> {
     calls += 1
     return route.continue()
   })
-  const asked = page.waitForEvent('dialog')
+  const dialogShown = page.waitForEvent('dialog')
   const pressed = separate(page)
-  const dialog = await asked
+  const dialog = await dialogShown
   assert.equal(dialog.message(), `${warning} Send it anyway?`)
   await dialog.dismiss()
   await pressed

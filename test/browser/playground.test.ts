@@ -214,10 +214,10 @@ async function badFile(place: Place): Promise<void> {
 
 async function keysEnd(place: Place): Promise<void> {
   const { t, winnow, browser } = place
-  const made = await post(winnow, '/admin/keys', ADMIN_TOKEN, {
+  const created = await post(winnow, '/admin/keys', ADMIN_TOKEN, {
     scopes: ['models:read', 'files:write', 'files:read', 'audio:separate'],
   })
-  const { key, key_id: keyId } = (await made.json()) as { key: string; key_id: string }
+  const { key, key_id: keyId } = (await created.json()) as { key: string; key_id: string }
   const page = await openPage(t, browser, winnow.url)
   await enterKey(page, 'sep_wrong_key')
   await page.getByText('The API key is missing or invalid.').first().waitFor()

@@ -58,8 +58,8 @@ async function submitUnanswered(
 /** Returns how the requests of the files ended, or their current status. */
 async function outcomes({ winnow }: Place, names: readonly string[]): Promise<string[]> {
   const { data } = await winnow.client.list({ limit: 100 })
-  const own = data.filter(({ file_name: name }) => names.includes(name))
-  return own.map(({ status, error }) => error?.code ?? status)
+  const ofFiles = data.filter(({ file_name: name }) => names.includes(name))
+  return ofFiles.map(({ status, error }) => error?.code ?? status)
 }
 
 const rememberedSubmit = (page: Page) =>
@@ -143,8 +143,8 @@ async function formIsBack(page: Page): Promise<void> {
 
 /** Waits until all are canceled: without an engine, other requests would wait forever. */
 async function untilCanceled(place: Place, names: readonly string[]): Promise<void> {
-  const wanted = names.map(() => 'CANCELED').join()
-  while ((await outcomes(place, names)).join() !== wanted) {
+  const expected = names.map(() => 'CANCELED').join()
+  while ((await outcomes(place, names)).join() !== expected) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -156,8 +156,8 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   const song = listed.find(({ file_name: name }) => name === 'song 9.wav')!
   const { data } = await winnow.client.result(song)
   const piano = await (await winnow.client.open(data.target.url)).arrayBuffer()
-  const own = saved.find(({ path }) => path === 'album/song 9.piano.flac')!
-  assert.equal(own.bytes, piano.byteLength, 'it is whole')
+  const savedPiano = saved.find(({ path }) => path === 'album/song 9.piano.flac')!
+  assert.equal(savedPiano.bytes, piano.byteLength, 'it is whole')
 
   await page.getByText('9 files are saved.').waitFor()
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
@@ -262,9 +262,9 @@ async function reloads(place: Place): Promise<void> {
         .length === 2,
   )
   await page.getByRole('button', { name: 'Cancel 6.wav' }).click() // it is still waiting
-  const asked = page.waitForEvent('dialog')
+  const dialogShown = page.waitForEvent('dialog')
   const reloading = page.reload()
-  const dialog = await asked
+  const dialog = await dialogShown
   assert.equal(dialog.type(), 'beforeunload')
   await dialog.accept()
   await reloading

@@ -133,7 +133,7 @@ export class Clients {
     }
     const options = { idempotencyKey: `ask-${ask.number}` }
     ask.submittedAt = now()
-    const once = () =>
+    const submitOnce = () =>
       service.persistently(
         account,
         async (client) => {
@@ -144,7 +144,7 @@ export class Clients {
       )
     const isSentTwice = random() < 0.15
     try {
-      await Promise.all(isSentTwice ? [once(), once()] : [once()])
+      await Promise.all(isSentTwice ? [submitOnce(), submitOnce()] : [submitOnce()])
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       ask.refusal = error.code
@@ -152,7 +152,7 @@ export class Clients {
     return ask.requestIds[0]
   }
 
-  /** Uploads a file, anew if need be: a clock that jumps may expire the upload URL before it is used. */
+  /** Uploads a file, again if need be: when a clock jumps, the upload URL may expire before it is used. */
   async #upload(account: Account, bytes: Buffer, breaksOff: boolean): Promise<string> {
     const { service } = this.#options
     const blob = new Blob([bytes])

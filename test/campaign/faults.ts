@@ -95,7 +95,7 @@ const diskFull: Fault = async ({ world }, planned) => {
   await sleep(planned.lastsMs)
   await disk.free()
   if (name === 'broker') await restartBroker(world)
-  setTimeout(() => (world.fullDisks -= 1), START_MS_MAX) // for processes that began to start meanwhile
+  setTimeout(() => (world.fullDisks -= 1), START_MS_MAX) // for processes that were starting while it was full
   return name
 }
 

@@ -17,7 +17,7 @@ import {
 let winnow: Winnow
 let wav: Buffer
 let base = ''
-const asked = new Map<string, number>()
+const callCounts = new Map<string, number>()
 
 type Place = (
   request: Parameters<RequestListener>[0],
@@ -72,8 +72,8 @@ before(async (t) => {
   wav = await readFile(examplePath('siren-and-speech.wav'))
   const served = await serve(t as TestContext, (request, reply) => {
     const path = request.url ?? ''
-    const turn = asked.get(path) ?? 0
-    asked.set(path, turn + 1)
+    const turn = callCounts.get(path) ?? 0
+    callCounts.set(path, turn + 1)
     const place = places[path] ?? status(404)
     place(request, reply, turn)
   })
@@ -88,7 +88,7 @@ const submit = (path: string) =>
 async function run(path: string) {
   const submitted = await submit(path)
   const last = (await followToEnd(winnow, submitted)).at(-1)
-  return { submitted, last, requests: asked.get(path) }
+  return { submitted, last, requests: callCounts.get(path) }
 }
 
 describe('an audio_url', { concurrency: true }, () => {
@@ -144,6 +144,6 @@ describe('an audio_url', { concurrency: true }, () => {
     const { last } = await run('/playlist.m3u8')
     assert.equal(last?.error?.code, 'INVALID_MEDIA', JSON.stringify(last))
     assert.match(last?.error?.message ?? '', /a playlist/)
-    assert.equal(asked.get('/secret.wav'), undefined)
+    assert.equal(callCounts.get('/secret.wav'), undefined)
   })
 })

@@ -247,7 +247,7 @@ test('each job queue is leased separately, and a duplicate is stored in none', a
 
 test('an engine with as many long jobs as it may hold still leases a short one at once', async (t) => {
   const broker = await start(t)
-  const begun = new Set<string>()
+  const startedJobs = new Set<string>()
   const intake = new Intake({
     broker,
     modelNames: () => [],
@@ -257,13 +257,13 @@ test('an engine with as many long jobs as it may hold still leases a short one a
     outage: () => null,
     separate: ({ job }, signal) =>
       new Promise((resolve) => {
-        begun.add(job.request_id)
+        startedJobs.add(job.request_id)
         signal.addEventListener('abort', () => resolve('released'))
       }),
     log,
   })
   const untilBegun = async (count: number) => {
-    while (begun.size < count) await sleep(10)
+    while (startedJobs.size < count) await sleep(10)
   }
   for (const queue of ['first', 'further'] as const) {
     for (let i = 0; i < 8; i += 1) {
@@ -275,7 +275,7 @@ test('an engine with as many long jobs as it may hold still leases a short one a
   await broker.publishJob(job('short 1'), 'short 1', 'short')
   await broker.publishJob(job('short 2'), 'short 2', 'short-further')
   await untilBegun(6)
-  const names = [...begun].map((name) => name.split(' ')[0])
+  const names = [...startedJobs].map((name) => name.split(' ')[0])
   assert.ok(names.filter((name) => name === 'further').length <= 2, names.join(', '))
   assert.deepEqual(names.slice(4).sort(), ['short', 'short'])
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 6 })
@@ -579,9 +579,9 @@ for (const [program, env, wrong] of [
   ['engine/main.ts', { JOBS_MAX: '0' }, ['JOBS_MAX', 'NATS_URL']],
 ] as const) {
   test(`${program} with wrong settings ends with one line that names them all`, async () => {
-    const said = await failedStart(program, { NATS_URL: '', ...env })
-    assert.match(said, /^The settings are not valid:\n/)
-    for (const name of wrong) assert.match(said, new RegExp(`^  ${name} must be `, 'm'))
+    const message = await failedStart(program, { NATS_URL: '', ...env })
+    assert.match(message, /^The settings are not valid:\n/)
+    for (const name of wrong) assert.match(message, new RegExp(`^  ${name} must be `, 'm'))
   })
 }
 
@@ -595,9 +595,9 @@ for (const program of ['gateway/main.ts', 'engine/main.ts']) {
       await rm(folder, { recursive: true, force: true })
     })
     const env = { NATS_URL: `nats://127.0.0.1:${port}`, DATA_DIR: folder, SCRATCH_DIR: folder }
-    const said = await failedStart(program, env)
+    const message = await failedStart(program, env)
     assert.match(
-      said,
+      message,
       /^NATS_URL: the broker at 127\.0\.0\.1:\d+ keeps no streams .*JetStream \(-js\)/,
     )
   })
@@ -634,7 +634,7 @@ async function failedStart(
     once(child, 'exit'),
   ])
   assert.equal(code, 1)
-  assert.doesNotMatch(stderr, /\n\s+at /) // TensorFlow writes lines of its own
+  assert.doesNotMatch(stderr, /\n\s+at /) // TensorFlow writes its own lines
   const { level, msg } = JSON.parse(stdout)
   assert.equal(level, 60)
   return msg

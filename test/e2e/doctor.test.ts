@@ -21,7 +21,7 @@ import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-/** Starts a server that stands for the internet. */
+/** Starts a server that stands in for the internet. */
 async function startInternetServer(t: TestContext): Promise<string> {
   const server = createServer((_request, answer) => void answer.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -72,7 +72,7 @@ async function separateDirectly(
   const seed = createHash('sha256').update(`${requestId}:0`).digest().readUInt32LE(0)
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[] = []
-  let left: OverlapState | undefined
+  let previousState: OverlapState | undefined
   const blocks = (async function* () {
     yield [mixture]
   })()
@@ -85,12 +85,12 @@ async function separateDirectly(
       prompt: '',
       spans: [],
       acceleration: 'balanced',
-      ...(left && { overlapState: left }),
+      ...(previousState && { overlapState: previousState }),
       ...more,
     })
     while (lane.stepsDone < lane.steps) model.step([lane])
     const { target, overlapState } = closeLane(model, lane)
-    left = overlapState
+    previousState = overlapState
     parts.push(...stitcher.push(startSample, target))
   }
   return Float32Array.from([...parts, ...stitcher.finish()].flatMap((part) => [...part]))

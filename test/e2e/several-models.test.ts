@@ -168,16 +168,16 @@ test('a model installed while the engine runs is loaded, computes in its own pro
   assert.equal(await stateOf(), 'NOT_LOADED')
   const stopped = await loadStopped(engine)
   await until(async () => (await listedModels()).includes('scnet'))
-  const held = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
-  await until(() => isInProgress(held))
+  const heldRequest = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
+  await until(() => isInProgress(heldRequest))
   assert.deepEqual((await separated(SONG, { prompt: 'rain', separator: 'mini' })).models, ['mini'])
-  assert.ok(await isInProgress(held))
+  assert.ok(await isInProgress(heldRequest))
 
   const unloading = engine.unloadModel('scnet')
   await until(async () => (await stateOf()) === 'UNLOADING')
   await until(async () => !(await listedModels()).includes('scnet'))
   process.kill(stopped, 'SIGCONT')
-  assert.deepEqual((await resultOf(held)).models, ['scnet'])
+  assert.deepEqual((await resultOf(heldRequest)).models, ['scnet'])
   await unloading
   assert.deepEqual([await stateOf(), commandOf(stopped)], ['NOT_LOADED', ''])
 

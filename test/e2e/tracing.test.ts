@@ -123,9 +123,9 @@ test("a gRPC call continues its caller's trace, and the span of a status stream 
   const input = { prompt: 'noise', file_id: await upload(1) }
   const metadata = { traceparent: caller }
   const { request_id: requestId } = await client.call('Submit', { input }, { metadata })
-  const served = await span('winnow.separation.v1.SeparationService/Submit')
-  assert.deepEqual([served.parentSpanId, served.kind], [CALLER, 2])
-  assert.equal((await span('publish job')).parentSpanId, served.spanId)
+  const serverSpan = await span('winnow.separation.v1.SeparationService/Submit')
+  assert.deepEqual([serverSpan.parentSpanId, serverSpan.kind], [CALLER, 2])
+  assert.equal((await span('publish job')).parentSpanId, serverSpan.spanId)
   const gone = new AbortController()
   const stream = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/status/stream`, {
     headers: { authorization: `Bearer ${API_KEY}`, traceparent: caller },
@@ -193,11 +193,11 @@ test('calls to an engine belong to the trace that caused them', async (t) => {
     ['Cancel', 'PUT /v1/queue/requests/:request_id/cancel'],
   ]) {
     const name = `winnow.engine.v1.EngineControl/${method}`
-    const asked = await inTrace(name, 'winnow-gateway')
-    const served = await inTrace(name, 'winnow-engine')
-    assert.deepEqual([asked.kind, served.kind], [3, 2], name)
-    assert.equal(asked.parentSpanId, (await inTrace(route!, 'winnow-gateway')).spanId, name)
-    assert.equal(served.parentSpanId, asked.spanId, name)
+    const clientSpan = await inTrace(name, 'winnow-gateway')
+    const serverSpan = await inTrace(name, 'winnow-engine')
+    assert.deepEqual([clientSpan.kind, serverSpan.kind], [3, 2], name)
+    assert.equal(clientSpan.parentSpanId, (await inTrace(route!, 'winnow-gateway')).spanId, name)
+    assert.equal(serverSpan.parentSpanId, clientSpan.spanId, name)
   }
   const drained = await inTrace('winnow.engine.v1.EngineControl/Drain', 'winnow-engine')
   assert.equal(drained.parentSpanId, CALLER)

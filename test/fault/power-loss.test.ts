@@ -39,13 +39,13 @@ for (const count of ROWS) {
       disk.restore()
 
       const database = new SqliteDatabase(path)
-      const kept = new Set(database.prepare('select message_id from outbox').pluck().all())
+      const keptIds = new Set(database.prepare('select message_id from outbox').pluck().all())
       const isWhole = database.pragma('integrity_check', { simple: true })
       database.close()
       assert.equal(isWhole, 'ok')
       assert.ok(stored.length >= count)
       assert.deepEqual(
-        stored.filter((id) => !kept.has(id)),
+        stored.filter((id) => !keptIds.has(id)),
         [],
       )
     },

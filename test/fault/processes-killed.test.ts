@@ -118,14 +118,14 @@ test('a long job resumes from its checkpoint after a kill and after a drain, wit
   const winnow = await startWinnow(t, { env: { CHECKPOINT_SECONDS: '1', DRAIN_SECONDS: '0' } })
   const path = await longFile(winnow, 150, 36_000) // with as many bytes as long media has
   const submitted = await submitFile(winnow, path, LONG)
-  let [kept, ends, isQueuedAgain] = [0, 0, false]
+  let [keptBytes, ends, isQueuedAgain] = [0, 0, false]
   const logs = new Set<string>()
   for await (const status of winnow.client.follow(submitted, { logs: true })) {
     for (const { message } of status.logs ?? []) logs.add(message)
     isQueuedAgain ||= ends === 2 && status.status === 'IN_QUEUE'
     const bytes = await checkpointBytes(winnow)
-    if (status.status !== 'IN_PROGRESS' || ends === 2 || bytes <= kept) continue
-    kept = bytes
+    if (status.status !== 'IN_PROGRESS' || ends === 2 || bytes <= keptBytes) continue
+    keptBytes = bytes
     const end = await winnow.engines.at(-1)!.end(ends === 0 ? 'SIGKILL' : 'SIGTERM')
     assert.equal(end, ends === 0 ? 'SIGKILL' : 0)
     ends += 1

@@ -398,8 +398,8 @@ test('a prompt that is near no known name is answered with everything but speech
   assert.deepEqual(speech.nearest, [])
   const rest = separateOne(mini, laneRequest(chunk, 'a lawn mower'))
   assertSound(rest, chunk)
-  const [heard] = highPass(chunk).channels
-  const without = heard!.map((sample, i) => sample - speech.target[0]![i]!)
+  const [filtered] = highPass(chunk).channels
+  const without = filtered!.map((sample, i) => sample - speech.target[0]![i]!)
   assertClose(rest.target[0]!, without, { absolute: 1e-5 })
   assert.deepEqual([rest.understoodAs, rest.match], [null, undefined])
   assert.equal(rest.substitute, 'everything but speech')

@@ -236,8 +236,8 @@ export class Invariants {
     const { request_id: id, status } = row
     if (waiting > 0) fail('no row is left over', `${id} is ${status}, and in the outbox`)
     if (row.finished_at === null) fail('a request ends once', `${id} has no time of its end`)
-    const wanted = row.webhook_url === null ? 0 : 1
-    if (deliveries !== wanted) fail('every end is told', `${id} has ${deliveries} deliveries`)
+    const expected = row.webhook_url === null ? 0 : 1
+    if (deliveries !== expected) fail('every end is told', `${id} has ${deliveries} deliveries`)
     this.#checkReason(row)
     if (status !== 'COMPLETED' || row.media_removed_at !== null) return
     const { disk, factsOf } = this.#subject

@@ -196,10 +196,14 @@ async function expireEverything(world: World): Promise<void> {
     const end = world.scheduler.now + SWEEP_MS
     while (world.scheduler.now < end && (await world.step()));
   }
-  const left: Record<string, number> = { media: world.disk.stored.size, ...world.held() }
+  const leftovers: Record<string, number> = { media: world.disk.stored.size, ...world.held() }
   const tables = ['requests', 'request_logs', 'deliveries', 'idempotency_keys', 'files']
-  for (const table of [...tables, 'outbox', 'media_removals']) left[table] = world.count(table, '1')
-  const names = Object.keys(left).filter((name) => left[name]! > 0)
+  for (const table of [...tables, 'outbox', 'media_removals'])
+    leftovers[table] = world.count(table, '1')
+  const names = Object.keys(leftovers).filter((name) => leftovers[name]! > 0)
   if (names.length === 0) return
-  throw new Violation('nothing is left over', names.map((name) => `${name}: ${left[name]}`).join())
+  throw new Violation(
+    'nothing is left over',
+    names.map((name) => `${name}: ${leftovers[name]}`).join(),
+  )
 }

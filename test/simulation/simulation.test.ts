@@ -8,7 +8,7 @@ import { run } from './run.ts'
 
 /** Seeds that found a bug in the product; bench/results/reliability.md says which. */
 const REGRESSIONS: readonly number[] = []
-/** More runs with a seed of its own, as at night, because nobody has run it yet. */
+/** More runs when the seed is set, as at night, because nobody has run that seed yet. */
 const RUNS = process.env.WINNOW_TEST_SEED ? 400 : 40
 
 async function assertHolds(seeds: readonly number[]): Promise<void> {

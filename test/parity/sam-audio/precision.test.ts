@@ -137,8 +137,8 @@ test('the scores of the judge and the span predictor match too', async (t) => {
     precisions.map((each) => loadJudge(`${FIXTURES}/judge-tiny`, each)),
   )
   const [scores, expected] = judges.map(({ judge }) => {
-    const [given] = judge([verdict])
-    return tf.tensor1d(SCORES.map((name) => given![name]))
+    const [scoresOfPrecision] = judge([verdict])
+    return tf.tensor1d(SCORES.map((name) => scoresOfPrecision![name]))
   })
   within(t, 'judge', scores!, expected!, 1e-2)
 

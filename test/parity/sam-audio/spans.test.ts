@@ -93,14 +93,14 @@ test('predicted spans come from the scores of the real frames', async () => {
   ]
   const features = featuresOf(rows)
   const before = tf.memory().numTensors
-  const found = predict(features, [40, 9], ['a dog', 'rain'], CLOCK)
+  const predicted = predict(features, [40, 9], ['a dog', 'rain'], CLOCK)
   assert.equal(tf.memory().numTensors, before)
   features.dispose()
   assert.deepEqual(
-    found,
+    predicted,
     scoresOf(rows).map((scores) => findSpans(scores, CLOCK)),
   )
-  assert.equal(found.flat().length > 0, true, 'nothing was found')
+  assert.equal(predicted.flat().length > 0, true, 'nothing was found')
 })
 
 test('spans are exactly the runs of scores above the threshold', () => {
