@@ -1,6 +1,6 @@
 /**
- * Tests the page for screen readers: where the focus goes when its element disappears, and which
- * changes are announced. docs/how-to/playground.md reports what Orca read out.
+ * Tests the page for screen readers: where the focus moves when its element disappears, and which
+ * changes are announced. docs/how-to/playground.md reports what Orca reads aloud.
  */
 
 import assert from 'node:assert/strict'
@@ -17,35 +17,35 @@ import {
 } from './playground.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
-/** Resolves when the focus is on what matches. */
+/** Resolves when the focused element matches the selector. */
 const focusIsOn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector)
 
-/** As by whoever has no mouse. */
+/** Presses a button with the keyboard. */
 async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).focus()
   await page.keyboard.press('Enter')
 }
 
-/** Notes from now on what live regions say. */
+/** Records from now on what live regions announce. */
 const listen = (page: Page) =>
   page.evaluate(() => {
-    const said: string[] = []
+    const announcements: string[] = []
     const texts = new Map<Element, string>()
     new MutationObserver(() => {
       for (const region of document.querySelectorAll('[role=status], [role=alert], output')) {
         const text = region.textContent.trim()
-        if (text !== '' && text !== (texts.get(region) ?? '')) said.push(text)
+        if (text !== '' && text !== (texts.get(region) ?? '')) announcements.push(text)
         texts.set(region, text)
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true })
-    Object.assign(globalThis, { said })
+    Object.assign(globalThis, { said: announcements })
   })
 
-const said = (page: Page) =>
+const announcements = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said.splice(0))
 
-async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
+async function focusMovesOn({ t, winnow, browser }: Place): Promise<void> {
   const page = await openPage(t, browser, winnow.url)
   await enterKey(page, 'sep_wrong_key')
   await page.getByText('The API key is missing or invalid.').first().waitFor()
@@ -79,23 +79,23 @@ async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
   await focusIsOn(page, '#sign-in')
 }
 
-/** Without what is said sooner or later, or not at all, by the speed of the machine. */
+/** Leaves out announcements that depend on the speed of the machine. */
 const timeless = (texts: readonly string[]): string[] =>
   texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|“)/.test(text))
 
-/** The page says what has happened, and no number that changes all the time. */
-async function saysWhatHappens(place: Place): Promise<void> {
+/** The page announces what happens, but no number that keeps changing. */
+async function announcesEvents(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)
   await chooseLongFile(place, page)
-  assert.deepEqual(timeless(await said(page)), ['long.wav, 3.8 MB'])
+  assert.deepEqual(timeless(await announcements(page)), ['long.wav, 3.8 MB'])
   await separate(page)
   const progress = page.getByText(/^\d+ %, about \d+ (s|min) left/)
   const seen = (await progress.textContent()) ?? ''
   await progress.filter({ hasNotText: seen }).waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('Canceled.').waitFor()
-  const steps = timeless(await said(page))
+  const steps = timeless(await announcements(page))
   assert.equal(steps[0], 'separating')
   assert.equal(steps[1], 'Canceled. Nothing was charged.')
   assert.equal(steps.length, 2, steps.join('; '))
@@ -106,22 +106,25 @@ async function saysWhatHappens(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
-  const ended = (await said(page)).filter((text) => text.startsWith('completed'))
+  const ended = (await announcements(page)).filter((text) => text.startsWith('completed'))
   assert.deepEqual(
     ended.map((text) => text.replace(/\d+/, '0')),
     ['completed "piano" was found (match 0 %).'],
   )
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/peaks at/).waitFor()
-  assert.match((await said(page)).join('; '), /^Rendering…; Mixture minus targets .* peaks at -/)
+  assert.match(
+    (await announcements(page)).join('; '),
+    /^Rendering…; Mixture minus targets .* peaks at -/,
+  )
 }
 
 test('the page aloud', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['the focus goes on where its place is gone', focusGoesOn],
-    ['what happens is said, and not what changes all the time', saysWhatHappens],
+    ['the focus moves on when its element disappears', focusMovesOn],
+    ['events are announced, but nothing that keeps changing', announcesEvents],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

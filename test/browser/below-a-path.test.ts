@@ -1,7 +1,4 @@
-/**
- * A gateway behind a proxy that strips a path, which PUBLIC_URL contains: everything works below
- * it.
- */
+/** Everything works behind a proxy that strips a path, which PUBLIC_URL contains. */
 
 import assert from 'node:assert/strict'
 import { request, type RequestListener } from 'node:http'
@@ -18,7 +15,7 @@ import { chooseExample, playerIsThere, separate, signedIn } from './playground.t
 const PATH = '/sound/apart'
 const ADMIN_TOKEN = 'a-token-for-this-test'
 
-/** The service as clients reach it. */
+/** The service as clients reach it, through the proxy. */
 let winnow: Winnow
 let browser: Browser
 before(async (scope) => {
@@ -32,7 +29,7 @@ before(async (scope) => {
   browser = await launchBrowser(t, await anyChromium())
 })
 
-/** As nginx does by `location /sound/apart/ { proxy_pass http://127.0.0.1:8080/; }`. */
+/** Forwards like nginx with `location /sound/apart/ { proxy_pass http://127.0.0.1:8080/; }`. */
 function forward(port: number, ...[incoming, reply]: Parameters<RequestListener>): void {
   const { url = '', method, headers } = incoming
   if (!url.startsWith(`${PATH}/`)) return void reply.writeHead(404).end()
@@ -46,8 +43,8 @@ function forward(port: number, ...[incoming, reply]: Parameters<RequestListener>
   incoming.pipe(outgoing)
 }
 
-/** Fails the test for what is not found; what a page asks first may be refused. */
-function watch(t: TestContext, page: Page): void {
+/** Fails the test on any 404; the page's first calls may be refused otherwise. */
+function failOnMissing(t: TestContext, page: Page): void {
   const missing: string[] = []
   page.on('response', (reply) => {
     if (reply.status() === 404) missing.push(reply.url())
@@ -57,7 +54,7 @@ function watch(t: TestContext, page: Page): void {
 
 test('the page signs in, separates an example, and shares the result', async (t) => {
   const page = await signedIn({ t, winnow, browser })
-  watch(t, page)
+  failOnMissing(t, page)
   await page.reload()
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
   await chooseExample(page)
@@ -68,14 +65,14 @@ test('the page signs in, separates an example, and shares the result', async (t)
   const { url } = await winnow.client.share(data[0]!.request_id)
   assert.ok(url.startsWith(`${winnow.url}/#share=`), url)
   const shared = await openPage(t, browser, url)
-  watch(t, shared)
+  failOnMissing(t, shared)
   await shared.getByText('shared with you').waitFor()
   await shared.getByRole('button', { name: 'Save this mix' }).waitFor()
 })
 
 test('the view of admins shows the engines', async (t) => {
   const page = await openPage(t, browser, `${winnow.url}/`)
-  watch(t, page)
+  failOnMissing(t, page)
   await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.keyboard.press('Enter')
@@ -85,9 +82,9 @@ test('the view of admins shows the engines', async (t) => {
   assert.equal((await readFleet(gateway, new AbortController().signal)).engines.length, 1)
 })
 
-test('the documents and the API reference are there, and name this service', async (t) => {
+test('the documents and the API reference are served, and name this service', async (t) => {
   const page = await openPage(t, browser, `${winnow.url}/`)
-  watch(t, page)
+  failOnMissing(t, page)
   await page.getByRole('link', { name: 'Documents' }).click()
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.goto(`${winnow.url}/docs`)

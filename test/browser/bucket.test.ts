@@ -1,4 +1,4 @@
-/** The page of a service whose media is in a bucket, which is another origin. */
+/** The page of a service whose media is in a bucket, and so at another origin. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -19,7 +19,7 @@ import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 type S3 = Awaited<ReturnType<typeof startS3>>
 
-/** Sets the rule that docs/how-to/bucket.md shows, for the address of the page. */
+/** Applies the CORS rule of docs/how-to/bucket.md to the page's origin. */
 async function allowPages({ client, bucket }: S3, origin: string): Promise<void> {
   const { code } = documentedBlocks().find(({ code }) => code.includes('CORSRules'))!
   const CORSConfiguration = JSON.parse(code.replace('https://winnow.example.com', origin)) as {
@@ -28,8 +28,8 @@ async function allowPages({ client, bucket }: S3, origin: string): Promise<void>
   await client.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration }))
 }
 
-/** Calls of the page to the bucket, each with the names of its headers. */
-function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<string[]> }[] {
+/** Records the page's calls to the bucket, with the names of their headers. */
+function recordCalls(page: Page, { endpoint }: S3): { call: string; headers: Promise<string[]> }[] {
   const seen: { call: string; headers: Promise<string[]> }[] = []
   page.on('request', (request) => {
     const { origin, pathname } = new URL(request.url())
@@ -40,14 +40,14 @@ function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<s
   return seen
 }
 
-/** From an example to its sound, then as media that is too long to be decoded, without a preview. */
+/** Separates an example, then reloads it as media too long to decode and without a preview. */
 async function separateTwice(page: Page, s3: S3): Promise<void> {
-  const seen = watch(page, s3)
+  const seen = recordCalls(page, s3)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
-  await page.getByRole('button', { name: 'Play', exact: true }).click() // ranges of the preview
+  await page.getByRole('button', { name: 'Play', exact: true }).click() // fetches ranges of the preview
   await page.waitForFunction(() => /^0:0[1-9]/.test(document.querySelector('.clock')!.textContent))
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/nothing was added and nothing lost/).waitFor()
@@ -56,7 +56,7 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.mp3')
   await lastsTwoHours(page)
   await page.reload()
-  await page.getByRole('img', { name: 'Waveform of The rest' }).waitFor() // drawn by peaks
+  await page.getByRole('img', { name: 'Waveform of The rest' }).waitFor() // drawn from peaks
   assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)
   const fetched = seen.filter(({ call }) => call.startsWith('GET ')).length
   assert.ok(fetched >= 4, 'a target, a residual, peaks, a preview')
@@ -68,15 +68,15 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   }
 }
 
-test('a page plays what lies in a bucket, which gets neither key nor session', async (t) => {
+test('the page plays media from a bucket, which gets neither key nor session', async (t) => {
   const s3 = await startS3(t)
   const browser = await launchBrowser(t)
   const { bucket: S3_BUCKET, endpoint: S3_ENDPOINT, region: S3_REGION } = s3
   const winnow = await startWinnow(t, { env: { ...s3.env, S3_BUCKET, S3_ENDPOINT, S3_REGION } })
   await allowPages(s3, winnow.url)
   const place: Place = { t, winnow, browser }
-  await t.test('of a session', async () => separateTwice(await signedIn(place), s3))
-  await t.test('of a key', async (t) => {
+  await t.test('signed in with a session', async () => separateTwice(await signedIn(place), s3))
+  await t.test('signed in with a key', async (t) => {
     const page = await openPage(t, browser, winnow.url)
     await enterKey(page, API_KEY)
     await separateTwice(page, s3)

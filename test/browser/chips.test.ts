@@ -1,4 +1,4 @@
-/** Tests the chip of each lane, which shows what was found. */
+/** Tests the chip of each lane, which shows whether the sound was found. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -63,8 +63,8 @@ async function chips(place: Place): Promise<void> {
   assert.equal(await log.evaluate((element: HTMLDetailsElement) => element.open), false)
 }
 
-/** Findings of the result, as a tagger makes them. */
-const isTagged = (page: Page, ...more: object[]) =>
+/** Adds findings and sounds to results, as a tagger would. */
+const addFindings = (page: Page, ...more: object[]) =>
   page.route('**/result', async (route) => {
     const reply = await route.fetch()
     const result = (await reply.json()) as { data: { findings: object[] } }
@@ -80,7 +80,7 @@ async function whereAndSimilar(place: Place): Promise<void> {
     { start: 0.5, end: 2 },
     { start: 4, end: 5.5 },
   ]
-  await isTagged(page, { where, share: 0.5 }, { state: 'similar', similar_to: 'violin' })
+  await addFindings(page, { where, share: 0.5 }, { state: 'similar', similar_to: 'violin' })
   await chooseExample(page)
   await fillPrompts(page, 'piano', 'siren')
   await separate(page)
@@ -123,8 +123,8 @@ async function vouching(place: Place): Promise<void> {
   await page.getByText(/can be heard from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
   await assertAccessible(page, 'an offer to vouch for a sound')
   const marked = [{ start: 0, end: 2, include: true }]
-  const kept = await inputWithoutUpload(page, () => keep.press('Enter'))
-  assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source, preview: true })
+  const keptInput = await inputWithoutUpload(page, () => keep.press('Enter'))
+  assert.deepEqual(keptInput, { prompt: 'siren', spans: marked, ...source, preview: true })
   await page.waitForURL((url) => !url.hash.includes(source.request_id))
   await playerIsThere(page)
   assert.equal(await keep.count(), 0, 'it was said')
@@ -152,7 +152,7 @@ async function vouching(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Solo The rest', pressed: true }).waitFor()
 }
 
-/** What is in a file is listed before it is separated, and then it is not sent again. */
+/** The sounds in a file are listed before it is separated, and it is then not uploaded again. */
 async function soundsInFile(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -179,14 +179,14 @@ async function silence(place: Place): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByText('This file is silent').waitFor()
   await page.getByLabel('Prompt 1').fill('piano')
-  page.on('dialog', (dialog) => void dialog.accept()) // it asks whether to send it anyway
+  page.on('dialog', (dialog) => void dialog.accept()) // the page asks whether to send it anyway
   await separate(page)
   await playerIsThere(page)
   await page.getByText('This file is silent').waitFor()
 
   await page.getByRole('button', { name: 'New separation' }).click()
   await page.getByLabel('Prompt 1').fill('drums')
-  const { prompt } = await inputWithoutUpload(page, () => separate(page)) // the service has the file
+  const { prompt } = await inputWithoutUpload(page, () => separate(page)) // the service already has the file
   assert.equal(prompt, 'drums')
 }
 
@@ -200,16 +200,16 @@ async function longMedia(place: Place): Promise<void> {
   assert.equal(await chip(page, 'piano').innerText(), 'found')
 }
 
-test('each lane says what it is', async (t) => {
+test('each lane has a chip', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['found, not there and not known', chips],
-    ['where it is, and what else sounds like it', whereAndSimilar],
-    ['whoever knows better says so, without an upload', vouching],
-    ['what is in a file', soundsInFile],
-    ['silence is called silence', silence],
-    ['of long media too', longMedia],
+    ['found, absent and unknown', chips],
+    ['where a sound is, and what else sounds like it', whereAndSimilar],
+    ['a user corrects a finding without an upload', vouching],
+    ['the sounds in a file are listed', soundsInFile],
+    ['a silent file is called silent', silence],
+    ['long media has chips too', longMedia],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

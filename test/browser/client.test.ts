@@ -13,7 +13,7 @@ import { readWav24 } from '../support/media/wav.ts'
 
 const MIXTURE = 'speech-over-piano.wav'
 
-/** @returns the names of the modules that the page loads */
+/** Serves the package to the page; returns the names of the modules as the page loads them. */
 async function servePackage(page: Page, folder: string): Promise<string[]> {
   const loaded: string[] = []
   await page.route('**/winnow-client/*', async (route) => {
@@ -25,7 +25,7 @@ async function servePackage(page: Page, folder: string): Promise<string[]> {
   return loaded
 }
 
-/** A page of a service, with the package; `loaded` gets the files of it that the page asks for. */
+/** Opens a service's page, to which the package is served; `loaded` collects the requested modules. */
 async function pageWithPackage(t: TestContext, options: { engines?: number } = {}) {
   const [folder, winnow, browser] = await Promise.all([
     buildClient(t),
@@ -36,7 +36,7 @@ async function pageWithPackage(t: TestContext, options: { engines?: number } = {
   return { page, winnow, loaded: await servePackage(page, folder) }
 }
 
-test('the package is loaded by a page as it is, and separates a blob', async (t) => {
+test('a page loads the package without a bundler, and separates a blob', async (t) => {
   const { page, loaded } = await pageWithPackage(t)
   const withKey = new Set<string>()
   page.on('request', (request) => {
@@ -61,38 +61,38 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
 
 const MEBIBYTES = 48
 
-test('an upload that is refused says why and when to come again', async (t) => {
+test('a refused upload says why, and when to retry', async (t) => {
   const { page } = await pageWithPackage(t, { engines: 0 })
-  // An address that the gateway refuses at once, while the page is sending.
+  // The signature is cut, so the gateway refuses the upload at once, while the page is still sending.
   await page.route('**/v1/files', async (route) => {
     const reply = await route.fetch()
     const file = (await reply.json()) as { upload_url: string }
     await route.fulfill({ json: { ...file, upload_url: file.upload_url.slice(0, -1) } })
   })
-  const given = { apiKey: API_KEY, mebibytes: MEBIBYTES }
+  const uploadOptions = { apiKey: API_KEY, mebibytes: MEBIBYTES }
   for (let i = 0; i < 3; i += 1) {
-    const refused = await page.evaluate(uploadInPage, given)
+    const refused = await page.evaluate(uploadInPage, uploadOptions)
     assert.deepEqual(refused, { code: 'PERMISSION_DENIED', status: 403 })
   }
   const busy = { error: { code: 'QUEUE_UNAVAILABLE', message: 'No room.' } }
   await page.route('**/media/inputs/**', (route) =>
     route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: busy }),
   )
-  const refused = await page.evaluate(uploadInPage, { ...given, mebibytes: 1 })
+  const refused = await page.evaluate(uploadInPage, { ...uploadOptions, mebibytes: 1 })
   assert.deepEqual(refused, { code: 'QUEUE_UNAVAILABLE', status: 503, retryAfterSeconds: 7 })
 })
 
 test('an upload that is aborted or unreachable ends', { timeout: 60_000 }, async (t) => {
   const { page, winnow } = await pageWithPackage(t, { engines: 0 })
-  const given = { apiKey: API_KEY, mebibytes: 1 }
-  // It is never answered; the page aborts it once it is under way.
+  const uploadOptions = { apiKey: API_KEY, mebibytes: 1 }
+  // The upload is never answered; the page aborts it once it has begun.
   await page.route('**/media/inputs/**', () =>
     page.evaluate(() => dispatchEvent(new Event('abort-upload'))),
   )
-  assert.equal(await page.evaluate(abortInPage, given), 'AbortError')
+  assert.equal(await page.evaluate(abortInPage, uploadOptions), 'AbortError')
   await page.route('**/media/inputs/**', (route) => route.abort())
   const unreachable = `UnreachableError: ${winnow.url} does not answer.`
-  assert.equal(await page.evaluate(uploadInPage, given), unreachable)
+  assert.equal(await page.evaluate(uploadInPage, uploadOptions), unreachable)
 })
 
 /** Runs in the page. */

@@ -1,4 +1,4 @@
-/** Earlier requests that the page deletes: the real gateway, in a real browser. */
+/** Deletes earlier requests on the page: the real gateway, in a real browser. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -25,16 +25,16 @@ const rowOf = (page: Page, prompt: string) => page.getByRole('listitem').filter(
 const deleteButton = (page: Page, prompt: string) =>
   page.getByRole('button', { name: `Delete ${prompt} from concert.m4a`, exact: true })
 
-/** Presses the focused button by the keyboard; answers what the page asks, and its question. */
+/** Presses the focused button with the keyboard and answers the dialog; returns its question. */
 async function press(page: Page, answer: 'accept' | 'dismiss'): Promise<string> {
-  const asked = new Promise<string>((resolve) => {
+  const question = new Promise<string>((resolve) => {
     page.once('dialog', (dialog: Dialog) => {
       resolve(dialog.message())
       void dialog[answer]()
     })
   })
   await page.keyboard.press('Enter')
-  return asked
+  return question
 }
 
 async function start(t: TestContext, gateway: Gateway): Promise<Page> {
@@ -44,7 +44,7 @@ async function start(t: TestContext, gateway: Gateway): Promise<Page> {
   return page
 }
 
-test('earlier requests are deleted by the keyboard, after a question that names what goes', async (t) => {
+test('earlier requests are deleted with the keyboard, after a question that names what is lost', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
   await complete(gateway, await submitted(gateway, { prompts: ['a bell', 'a horn'] }))
   await submitted(gateway, { prompt: 'a waiting one' })
@@ -74,11 +74,11 @@ test('earlier requests are deleted by the keyboard, after a question that names 
   await page.getByRole('button', { name: 'Delete a waiting one from second take.m4a' }).focus()
   assert.match(await press(page, 'accept'), /It is canceled first/)
   await page.getByText('None. What you separate is listed here.').waitFor()
-  const left = (await gateway.call('GET', `${API}/requests`)).json()
-  assert.deepEqual(left.data, [])
+  const remaining = (await gateway.call('GET', `${API}/requests`)).json()
+  assert.deepEqual(remaining.data, [])
 })
 
-test('a request that cannot be deleted stays listed with the reason, one that is gone leaves', async (t) => {
+test('a request that cannot be deleted stays listed with the reason, and a missing one disappears', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
   const first = await submitted(gateway, { prompt: 'a bell' })
   await complete(gateway, first)

@@ -1,4 +1,4 @@
-/** The site of the documents in a real browser, served by a gateway, as set-up builds it. */
+/** The documentation site in a real browser, served by a gateway, as set-up builds it. */
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -13,7 +13,7 @@ const PAGES = readdirSync(SITE, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.html'))
 const REFERENCE = 'reference/api.html'
-/** Redoc's own: the order of its headings, and boxes that scroll. */
+/** Problems of Redoc itself: the order of its headings, and scrollable boxes. */
 const OF_REDOC = /^(heading-order|scrollable-region-focusable)/
 
 let browser: Browser
@@ -24,7 +24,7 @@ before(async (t) => {
   url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/docs`
 })
 
-/** Widths of a phone and of a window. */
+/** Widths of a phone and of a window on a desktop. */
 const WIDTHS = [320, 1_100]
 
 async function assertFits(page: Page, address: string, width: number): Promise<void> {
@@ -39,7 +39,7 @@ async function assertAccessible(page: Page, address: string): Promise<void> {
   assert.deepEqual(ours, [], address)
 }
 
-/** A page whose calls of other hosts, errors and refusals by its policy fail the test. */
+/** Opens a page; calls to other hosts, errors and violations of its policy fail the test. */
 async function open(t: TestContext, address: string): Promise<Page> {
   const page = await openPage(t, browser, `${url}/`)
   const problems: string[] = []
@@ -56,7 +56,7 @@ async function open(t: TestContext, address: string): Promise<Page> {
   return page
 }
 
-test('every link and picture of every page leads to a part of the site', async (t) => {
+test('every link and picture of every page leads to something on the site', async (t) => {
   assert.ok(PAGES.length > 70, `${PAGES.length} pages`)
   const page = await open(t, '')
   const broken = await page.evaluate(async (names) => {
@@ -103,7 +103,7 @@ test('search says when it finds nothing', async (t) => {
   await page.getByText('Nothing found.').waitFor()
 })
 
-test('code is copied as it stands in its block', async (t) => {
+test('code is copied as its block shows it', async (t) => {
   const page = await open(t, 'start')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const block = page.locator('.code').nth(1)
@@ -145,11 +145,11 @@ test('sounds can be played', async (t) => {
   for (const { seconds } of sounds) assert.ok(seconds > 4 && seconds < 7, `${seconds} s`)
 })
 
-/** The title that the API reference shows. */
+/** Returns the title that the API reference shows. */
 const titleOf = async (page: Page) =>
   (await page.locator('#reference h1').first().textContent())!.trim()
 
-test('the API reference shows the description of this gateway, elsewhere the one beside it', async (t) => {
+test('the API reference shows the description of its gateway, or else the one shipped with it', async (t) => {
   const page = await open(t, '')
   await page.route('**/v1/openapi.json', async (route) => {
     const description = (await (await route.fetch()).json()) as { info: { title: string } }
@@ -163,10 +163,10 @@ test('the API reference shows the description of this gateway, elsewhere the one
   assert.doesNotMatch(await titleOf(page2), /^Here/)
 })
 
-test('the API reference is in the colours of the reader', async (t) => {
+test('the API reference has the colors that the reader prefers', async (t) => {
   const page = await open(t, 'reference/api')
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme }) // the page that is open follows
+    await page.emulateMedia({ colorScheme }) // the open page adapts
     await page.waitForFunction(() => {
       const [text, drawn] = [document.body, document.querySelector('#reference h1')]
       return drawn && getComputedStyle(drawn).color === getComputedStyle(text).color
@@ -177,14 +177,14 @@ test('the API reference is in the colours of the reader', async (t) => {
       await assertAccessible(page, REFERENCE)
     }
   }
-  const isCovered = await page.evaluate(() => {
+  const uncovered = await page.evaluate(() => {
     scrollTo(0, 3_000)
     const header = document.querySelector('header')!
     return Array.from({ length: innerWidth / 10 }, (_, i) => 10 * i).filter(
       (x) => !header.contains(document.elementFromPoint(x, header.clientHeight / 2)),
     )
   })
-  assert.deepEqual(isCovered, [], 'nothing is drawn over the header')
+  assert.deepEqual(uncovered, [], 'nothing is drawn over the header')
 })
 
 test('every page is accessible', async (t) => {
@@ -196,7 +196,7 @@ test('every page is accessible', async (t) => {
   }
 })
 
-test('pages that have everything are accessible on a phone and in the dark', async (t) => {
+test('pages with every kind of content are accessible on a phone and in the dark', async (t) => {
   const page = await open(t, '')
   for (const address of [
     'index.html',

@@ -37,8 +37,8 @@ async function saved(page: Page, name: string, role: 'link' | 'button'): Promise
   return download
 }
 
-/** Downloads have no extension on the disk: what they are is read of their bytes. */
-async function heard(download: Download) {
+/** Decodes a download; its file has no extension, so its format is read from the bytes. */
+async function decode(download: Download) {
   const mixture = await openMixture(await download.path(), LIMITS)
   const blocks: Float32Array[][] = []
   for await (const block of mixture.blocks()) blocks.push(block)
@@ -64,7 +64,7 @@ async function video(place: Place): Promise<void> {
   ] as const) {
     const download = await saved(page, `Download ${label} as MP4`, 'link')
     assert.equal(download.suggestedFilename(), name)
-    const { codec, hasVideo, planes } = await heard(download)
+    const { codec, hasVideo, planes } = await decode(download)
     assert.deepEqual([codec, hasVideo], ['aac', true])
     assert.ok(Math.abs(planes[0]!.length / 44_100 - 3) < 0.1)
   }
@@ -78,14 +78,14 @@ async function video(place: Place): Promise<void> {
   ])
 }
 
-/** By a program that is not ours, which reads each file in it. */
+/** Lists the files in a ZIP with an independent program, which also reads each of them. */
 function namesIn(path: string): string[] {
   const list =
     'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
   return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
 }
 
-/** The page puts the mixed sound under the picture that the service has. */
+/** The page puts its own mix under the service's picture. */
 async function videoMixedBack(place: Place): Promise<void> {
   const path = join(place.winnow.folder, 'concert.mp4')
   await makeMedia(path, 'mp4', {
@@ -103,21 +103,21 @@ async function videoMixedBack(place: Place): Promise<void> {
   await playerIsThere(page)
   const service = await saved(page, 'Download piano as MP4', 'link')
   const [target, rest] = [
-    await heard(await saved(page, 'Download piano as WAV', 'link')),
-    await heard(await saved(page, 'Download The rest as WAV', 'link')),
+    await decode(await saved(page, 'Download piano as WAV', 'link')),
+    await decode(await saved(page, 'Download The rest as WAV', 'link')),
   ]
   await page.getByLabel('Strength in percent').fill('50')
   const download = await saved(page, 'Download piano as MP4', 'button')
   assert.equal(download.suggestedFilename(), 'concert.piano.strength-50.mp4')
-  const { codec, planes } = await heard(download)
+  const { codec, planes } = await decode(download)
   assert.equal(codec, 'aac')
-  const [ofTarget, ofRest] = shares(planes[0]!, target.planes[0]!, rest.planes[0]!)
+  const [ofTarget, ofRest] = mixFactors(planes[0]!, target.planes[0]!, rest.planes[0]!)
   assertClose([ofTarget, ofRest], [1, 0.5], { absolute: 0.03 })
   assert.deepEqual(await pictures(download), await pictures(service))
 }
 
-/** The factors of two signals that come nearest to their sum: their places must fit too. */
-function shares(sum: Float32Array, one: Float32Array, other: Float32Array): [number, number] {
+/** Returns the factors of two signals whose sum comes closest to `sum`; they must also be aligned. */
+function mixFactors(sum: Float32Array, one: Float32Array, other: Float32Array): [number, number] {
   const product = (a: Float32Array, b: Float32Array) =>
     a.reduce((total, x, i) => total + x * (b[i] ?? 0), 0)
   const [aa, ab, bb] = [product(one, one), product(one, other), product(other, other)]
@@ -126,7 +126,7 @@ function shares(sum: Float32Array, one: Float32Array, other: Float32Array): [num
   return [(sa * bb - sb * ab) / determinant, (sb * aa - sa * ab) / determinant]
 }
 
-/** Bytes of each picture, and its time in milliseconds. */
+/** Returns the time in milliseconds and the bytes of each picture. */
 async function pictures(download: Download): Promise<(string | number)[][]> {
   const reader = await PacketReader.open(await download.path(), isVideo)
   const { num, den } = reader.stream.timeBase
@@ -145,20 +145,20 @@ async function otherFormats(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
-  const wav = await heard(await saved(page, 'Download piano as WAV', 'link'))
+  const wav = await decode(await saved(page, 'Download piano as WAV', 'link'))
   const download = await saved(page, 'Download piano as FLAC', 'button')
   assert.equal(download.suggestedFilename(), 'speech-over-piano.piano.flac')
-  const flac = await heard(download)
+  const flac = await decode(download)
   assert.equal(flac.codec, 'flac')
   assert.equal(largestDifference(flac.planes, wav.planes), 0, 'FLAC has the same samples')
   const mp3 = await saved(page, 'Download The rest as MP3', 'button')
   assert.equal(mp3.suggestedFilename(), 'speech-over-piano.rest.without-piano.mp3')
-  const { codec, sampleRate, planes } = await heard(mp3)
+  const { codec, sampleRate, planes } = await decode(mp3)
   assert.deepEqual([codec, sampleRate], ['mp3', wav.sampleRate])
   assert.ok(Math.abs(planes[0]!.length - wav.planes[0]!.length) < 3_000)
 }
 
-/** A service that gave FLAC, and one whose file is gone. */
+/** Converts the service's FLAC to WAV, and reports a file that is gone. */
 async function fromFlac(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -167,8 +167,8 @@ async function fromFlac(place: Place): Promise<void> {
   await page.getByLabel('Format').selectOption('flac')
   await separate(page)
   await playerIsThere(page)
-  const flac = await heard(await saved(page, 'Download piano as FLAC', 'link'))
-  const wav = await heard(await saved(page, 'Download piano as WAV', 'button'))
+  const flac = await decode(await saved(page, 'Download piano as FLAC', 'link'))
+  const wav = await decode(await saved(page, 'Download piano as WAV', 'button'))
   assert.equal(largestDifference(flac.planes, wav.planes), 0)
   await page.route('**/media/outputs/**', (route) => route.fulfill({ status: 404 }))
   await page.getByRole('button', { name: 'Download piano as MP3' }).click()
@@ -176,27 +176,29 @@ async function fromFlac(place: Place): Promise<void> {
   assert.equal(await page.getByRole('button', { name: 'All as one ZIP' }).isEnabled(), true)
 }
 
-/** So much of the rest is mixed back: heard at once, and in what the page makes. */
-async function strength(place: Place): Promise<void> {
+/** Mixes a part of the rest back in: in what is heard, and in the files that the page makes. */
+async function chosenStrength(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
-  const target = await heard(await saved(page, 'Download piano as WAV', 'link'))
-  const rest = await heard(await saved(page, 'Download The rest as WAV', 'link'))
+  const target = await decode(await saved(page, 'Download piano as WAV', 'link'))
+  const rest = await decode(await saved(page, 'Download The rest as WAV', 'link'))
   await page.getByLabel('Strength in percent').fill('50')
   await page.getByText('50 %: the rest is mixed back, 6 dB softer').waitFor()
   await page.getByText(/^This page makes each file with a strength of 50 %/).waitFor()
-  const wanted = target.planes.map((plane, c) => plane.map((x, i) => x + 0.5 * rest.planes[c]![i]!))
-  assert.ok(largestDifference(await saveMix(page), wanted) <= ROUNDING, 'what is heard')
+  const expected = target.planes.map((plane, c) =>
+    plane.map((x, i) => x + 0.5 * rest.planes[c]![i]!),
+  )
+  assert.ok(largestDifference(await saveMix(page), expected) <= ROUNDING, 'what is heard')
   for (const format of ['WAV', 'FLAC']) {
     const download = await saved(page, `Download piano as ${format}`, 'button')
     const extension = format.toLowerCase()
     const name = `speech-over-piano.piano.strength-50.${extension}`
     assert.equal(download.suggestedFilename(), name)
-    const { planes } = await heard(download)
-    assert.ok(largestDifference(planes, wanted) <= ROUNDING, format)
+    const { planes } = await decode(download)
+    assert.ok(largestDifference(planes, expected) <= ROUNDING, format)
   }
   await assertAccessible(page, 'half the strength')
   await page.getByRole('button', { name: 'Solo piano' }).click()
@@ -210,7 +212,7 @@ interface Picker {
   asked: { suggestedName: string }[]
 }
 
-/** Two hours, as its result says: the archive is written where somebody says, never held whole. */
+/** Media whose result says two hours: the ZIP streams to the chosen file, never held in memory. */
 async function longZip(place: Place): Promise<void> {
   const page = await signedIn(place)
   await page.evaluate(() => {
@@ -247,16 +249,16 @@ async function longZip(place: Place): Promise<void> {
   assert.equal(namesIn(path).length, 2)
 }
 
-test('what was separated is saved', async (t) => {
+test('separated sounds are saved', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['a video is saved with its picture, and all as one ZIP', video],
-    ['a video has the strength that is set', videoMixedBack],
-    ['the page makes FLAC and MP3 of WAV', otherFormats],
-    ['the page makes WAV of FLAC, and says what fails', fromFlac],
-    ['the rest is mixed back as far as one likes', strength],
-    ['all of two hours are written as one ZIP where one says', longZip],
+    ['a video has the chosen strength', videoMixedBack],
+    ['the page makes FLAC and MP3 from WAV', otherFormats],
+    ['the page makes WAV from FLAC, and says what fails', fromFlac],
+    ['the rest is mixed back by the chosen strength', chosenStrength],
+    ['all outputs of two hours are streamed into one ZIP', longZip],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

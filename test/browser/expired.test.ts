@@ -1,4 +1,4 @@
-/** Shows media past its time in the page: the real gateway, on a clock of the test. */
+/** Shows media past its time on the page: the real gateway, on a fake clock. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -28,25 +28,25 @@ async function start(t: TestContext) {
   return { browser, gateway, url: await gateway.listen() }
 }
 
-/** Time passes for the gateway, which deletes what is due, and for the page, which is loaded again. */
-async function pass(gateway: Gateway, page: Page, ms: number): Promise<void> {
+/** Lets time pass: the gateway deletes what is due, and the page is reloaded. */
+async function passTime(gateway: Gateway, page: Page, ms: number): Promise<void> {
   gateway.clock.advance(ms)
   await sweep(gateway.deps)
   await page.clock.setFixedTime(gateway.clock.now())
   await page.reload()
 }
 
-test('of an earlier request the page says that its outputs are deleted', async (t) => {
+test('the page says that the outputs of an earlier request are deleted', async (t) => {
   const { browser, gateway, url } = await start(t)
   const requestId = await submitted(gateway, { prompt: 'a bell' })
   await complete(gateway, requestId)
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
-  await pass(gateway, page, 7 * DAY_MS - 1)
+  await passTime(gateway, page, 7 * DAY_MS - 1)
   await row.getByText('completed').waitFor()
 
-  await pass(gateway, page, 1)
+  await passTime(gateway, page, 1)
   await row.getByText('outputs deleted').waitFor()
   assert.equal(await row.getByText('completed').count(), 0)
   await assertAccessible(page, 'a history of what is deleted')
@@ -58,12 +58,12 @@ test('of an earlier request the page says that its outputs are deleted', async (
   assert.equal(await page.getByRole('button', { name: /Play|Download|Null test/ }).count(), 0)
   await assertAccessible(page, 'a request whose outputs are deleted')
 
-  await pass(gateway, page, 23 * DAY_MS) // the address names the request, which is deleted now
+  await passTime(gateway, page, 23 * DAY_MS) // the address names the request, which is deleted by now
   await page.getByText(`There is no request ${requestId} any more.`).waitFor()
   await page.getByText('None. What you separate is listed here.').waitFor()
 })
 
-test('a request that is deleted while its list is open gets its message', async (t) => {
+test('a request deleted while the list is open shows a message', async (t) => {
   const { browser, gateway, url } = await start(t)
   await complete(gateway, await submitted(gateway, { prompt: 'a bell' }))
   const page = await openPage(t, browser, url)
@@ -76,11 +76,11 @@ test('a request that is deleted while its list is open gets its message', async 
   await page.getByRole('alert').getByText('There is no request with this id.').waitFor()
 })
 
-test('a code of an address that is ten minutes old gets its message, and a key is asked for', async (t) => {
+test('a sign-in code older than ten minutes shows a message, and the page asks for a key', async (t) => {
   const { browser, gateway, url } = await start(t)
   const headers = { authorization: `Bearer ${gateway.key}` }
-  const made = await fetch(`${url}/playground/codes`, { method: 'POST', headers })
-  const { code } = (await made.json()) as { code: string }
+  const reply = await fetch(`${url}/playground/codes`, { method: 'POST', headers })
+  const { code } = (await reply.json()) as { code: string }
   gateway.clock.advance(10 * MINUTE_MS)
   const page = await openPage(t, browser, `${url}/#code=${code}`)
   await page
@@ -92,7 +92,7 @@ test('a code of an address that is ten minutes old gets its message, and a key i
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
 })
 
-test('an expired code of an admin names the command that makes another', async (t) => {
+test('the message for an expired code of an admin names the command that makes another', async (t) => {
   const { browser, gateway, url } = await start(t)
   const { token: code } = createPass(ADMIN_TOKEN, 'code', gateway.clock.now())
   gateway.clock.advance(10 * MINUTE_MS)

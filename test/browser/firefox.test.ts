@@ -1,4 +1,4 @@
-/** The page's main path in an installed Firefox: an example, an own file, the player, a share. */
+/** The page's main path in an installed Firefox: an example, a user's file, the player, a share. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ import { post, SPEECH_OVER_PIANO } from './playground.ts'
 
 const FIREFOX = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path))
 const PULSEAUDIO = '/usr/bin/pulseaudio'
-/** Playwright asks Firefox for commands that 153 lacks. */
+/** Used here because Playwright needs commands that Firefox 153 lacks. */
 const PUPPETEER = '24.43.1'
 
 interface Locator {
@@ -25,7 +25,7 @@ interface Locator {
   wait(): Promise<unknown>
 }
 
-/** As much of Puppeteer's page as is used here. */
+/** The part of Puppeteer's page that is used here. */
 interface Page {
   goto(url: string): Promise<unknown>
   on(event: 'pageerror', listener: (error: Error) => void): void
@@ -40,7 +40,7 @@ interface Browser {
   close(): Promise<void>
 }
 
-/** Firefox plays nothing without a sound device: this one throws away what it gets. */
+/** Starts a sound server that discards its input: without one, Firefox plays nothing. */
 async function startSoundServer(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-sound-'))
   const socket = join(folder, 'native')
@@ -61,14 +61,14 @@ async function startSoundServer(t: TestContext): Promise<string> {
   return `unix:${socket}`
 }
 
-/** @param soundServer the address of one, which need not be there */
+/** @param soundServer address of a sound server, which need not exist */
 async function launchFirefox(t: TestContext, soundServer: string): Promise<Browser> {
   assert.ok(
     FIREFOX && existsSync(PULSEAUDIO),
     'it needs: sudo apt-get install -y firefox-esr pulseaudio',
   )
   const env = { ...process.env, PULSE_SERVER: soundServer }
-  const extraPrefsFirefox = { 'media.cubeb.backend': 'pulse-rust' } // no ALSA in its place
+  const extraPrefsFirefox = { 'media.cubeb.backend': 'pulse-rust' } // no fallback to ALSA
   const modules = await npmPackages(`puppeteer-${PUPPETEER}`, `puppeteer-core@${PUPPETEER}`)
   const entry = join(modules, 'puppeteer-core/lib/esm/puppeteer/puppeteer-core.js')
   const { default: puppeteer } = (await import(pathToFileURL(entry).href)) as {
@@ -99,7 +99,7 @@ async function openPage(t: TestContext, browser: Browser, winnow: Winnow): Promi
 const button = (page: Page, name: string): Locator =>
   page.locator(`::-p-aria([name="${name}"][role="button"])`)
 
-test('in Firefox an example plays, an own file is separated, heard, saved and shared', async (t) => {
+test('in Firefox an example plays, and a file is separated, played, saved and shared', async (t) => {
   const browser = await launchFirefox(t, await startSoundServer(t))
   const winnow = await startWinnow(t)
   const page = await openPage(t, browser, winnow)
@@ -119,7 +119,7 @@ test('in Firefox an example plays, an own file is separated, heard, saved and sh
   await page.waitForFunction('document.querySelector(\'[aria-label="Solo piano"]\') !== null')
   await button(page, 'Play').click()
   await page.waitForFunction(`/^0:0[1-9]/.test(${clock})`)
-  await button(page, 'Zoom in').click() // draws again what plays
+  await button(page, 'Zoom in').click() // redraws while it plays
   await button(page, 'Spectrogram').click()
   await button(page, 'Pause').click()
   await page.evaluate(KEEP_DOWNLOAD)
@@ -143,10 +143,10 @@ test('in Firefox without a sound device the page says why nothing plays', async 
   await button(page, 'Hear the drums alone').click()
   const problem = 'document.querySelector(".transport [role=alert]")?.textContent'
   await page.waitForFunction(`/^No audio device was found/.test(${problem})`)
-  await button(page, 'Play').wait() // nothing pretends to play
+  await button(page, 'Play').wait() // it does not pretend to play
 })
 
-/** Keeps what the page would save. */
+/** Keeps the blob that the page would save. */
 const KEEP_DOWNLOAD = `
   const make = URL.createObjectURL
   URL.createObjectURL = (blob) => {

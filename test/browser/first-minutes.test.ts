@@ -1,7 +1,4 @@
-/**
- * Tests a user's first minutes: an example with one click, and problems that show before anything
- * is uploaded.
- */
+/** Tests a user's first minutes: an example with one click, and problems shown before an upload. */
 
 import assert from 'node:assert/strict'
 import { truncate, writeFile } from 'node:fs/promises'
@@ -26,7 +23,7 @@ async function oneClick(place: Place): Promise<void> {
   await stop.click()
   await page.waitForFunction(() => document.querySelector('audio')!.paused)
   await page.getByRole('button', { name: 'Hear the drums alone' }).click()
-  await page.getByRole('button', { name: 'Pause' }).waitFor() // it plays
+  await page.getByRole('button', { name: 'Pause' }).waitFor() // it is playing
   const solo = page.getByRole('button', { name: 'Solo drums' })
   assert.equal(await solo.getAttribute('aria-pressed'), 'true')
   await page.getByRole('button', { name: 'New separation' }).click()
@@ -63,24 +60,24 @@ async function beforeItIsSent(place: Place): Promise<void> {
   assert.equal(await button.isEnabled(), true)
 }
 
-/** The browser may misread a file: so it can be sent even so, and the service has the last word. */
+/** A browser may misread a file, so it can be sent anyway, and the service decides. */
 async function asksBeforeItSends(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'a minute and a second.wav')
   await writeFile(path, wavBytes([noise(61, 8_000)], 8_000))
   await page.getByLabel('Choose files').setInputFiles(path)
-  const said = 'This file lasts 1:01, and the service takes at most 1:00.'
-  await page.getByRole('alert').filter({ hasText: said }).waitFor()
+  const warning = 'This file lasts 1:01, and the service takes at most 1:00.'
+  await page.getByRole('alert').filter({ hasText: warning }).waitFor()
   await page.getByLabel('Prompt 1').fill('noise')
   let calls = 0
   await page.route('**/v1/files', (route) => {
     calls += 1
     return route.continue()
   })
-  const asked = page.waitForEvent('dialog')
+  const dialogShown = page.waitForEvent('dialog')
   const pressed = separate(page)
-  const dialog = await asked
-  assert.equal(dialog.message(), `${said} Send it anyway?`)
+  const dialog = await dialogShown
+  assert.equal(dialog.message(), `${warning} Send it anyway?`)
   await dialog.dismiss()
   await pressed
   assert.equal(calls, 0, 'nothing is sent')
@@ -93,10 +90,10 @@ async function asksBeforeItSends(place: Place): Promise<void> {
   await separate(page)
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('1 of 2 separated, 1 failed').waitFor()
-  await files.getByRole('listitem').filter({ hasText: 'a minute' }).getByText(said).waitFor()
+  await files.getByRole('listitem').filter({ hasText: 'a minute' }).getByText(warning).waitFor()
 }
 
-/** Decoded, two hours would take gigabytes. */
+/** A long file is not decoded: two hours would take gigabytes. */
 async function longFile(place: Place): Promise<void> {
   const path = join(place.winnow.folder, 'long.flac')
   const planes = [new Float32Array(31 * 60 * 8_000)]
@@ -115,7 +112,7 @@ async function longFile(place: Place): Promise<void> {
   assert.equal(await page.title(), 'Winnow')
 }
 
-/** Painted while the script is on its way, which then takes the place over. */
+/** The first text is painted while the script loads, which then replaces it. */
 async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
   const page = await openPage(t, browser, `${winnow.url}/healthz`)
   let arrive = () => {}
@@ -136,11 +133,11 @@ test('the first minutes', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
   const winnow = await startWinnow(t, { env: { MEDIA_SECONDS_MAX: '60' } })
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['an example plays, and its drums alone by one press', oneClick],
-    ['its name is painted before the script runs', beforeTheScript],
-    ['size, type and silence are seen before it is sent', beforeItIsSent],
-    ['it asks before it sends what lasts too long', asksBeforeItSends],
-    ['a long file is not decoded when it is chosen', longFile],
+    ['an example plays, and its drums alone with one click', oneClick],
+    ['the name of the page is painted before the script runs', beforeTheScript],
+    ['size, type and silence are checked before the upload', beforeItIsSent],
+    ['the page asks before it sends a file that is too long', asksBeforeItSends],
+    ['a chosen long file is not decoded', longFile],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

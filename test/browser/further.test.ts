@@ -19,8 +19,8 @@ import { startWinnow } from '../support/processes/start-winnow.ts'
 const further = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })
 
-/** The example, into piano, speech and the rest. */
-async function separated(place: Place): Promise<Page> {
+/** Separates the example into piano, speech and the rest. */
+async function separateExample(place: Place): Promise<Page> {
   const page = await signedIn(place)
   await chooseExample(page)
   await fillPrompts(page, 'piano', 'speech')
@@ -29,17 +29,17 @@ async function separated(place: Place): Promise<Page> {
   return page
 }
 
-/** The next `input` that the page submits, while it uploads nothing. */
-const submitted = (page: Page) => inputWithoutUpload(page, () => separate(page))
+/** Separates; returns the `input` that the page submits, and asserts that it uploads nothing. */
+const submittedInput = (page: Page) => inputWithoutUpload(page, () => separate(page))
 
 const promptHasFocus = (page: Page) =>
   page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Prompt 1')
 
 const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
 
-/** A step after a step: each is compared with what it was given. */
+/** Separates an output, then an output of that: each result is compared with its own source. */
 async function chain(place: Place): Promise<void> {
-  const page = await separated(place)
+  const page = await separateExample(place)
   assert.equal(await page.getByRole('button', { name: /^Separate further/ }).count(), 3)
   const first = idOf(page)
   await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
@@ -55,12 +55,12 @@ async function chain(place: Place): Promise<void> {
   await page.getByText(`"request_id":"${first}","output":"target","output_index":1`).waitFor()
   await assertAccessible(page, 'an output as the source')
   const ofSpeech = { request_id: first, output: 'target', output_index: 1, preview: true }
-  assert.deepEqual(await submitted(page), { prompt: 'a man', ...ofSpeech })
+  assert.deepEqual(await submittedInput(page), { prompt: 'a man', ...ofSpeech })
   await playerIsThere(page)
   await page.getByRole('heading', { name: 'speech-over-piano.speech.wav' }).waitFor()
   await assertNothingAdded(page)
 
-  await page.reload() // its source is still in this browser
+  await page.reload() // this browser still has its source
   await playerIsThere(page)
   await assertNothingAdded(page)
   const second = idOf(page)
@@ -69,7 +69,7 @@ async function chain(place: Place): Promise<void> {
   await promptHasFocus(page)
   await page.keyboard.type('wind')
   const ofRest = { request_id: second, output: 'residual', preview: true }
-  assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
+  assert.deepEqual(await submittedInput(page), { prompt: 'wind', ...ofRest })
   await page
     .getByRole('heading', { name: 'speech-over-piano.speech.rest.without-a-man.wav' })
     .waitFor()
@@ -83,7 +83,7 @@ async function assertNothingAdded(page: Page): Promise<void> {
   assert.ok(Number(peak) < -130, verdict)
 }
 
-/** Media whose outputs are not decoded in the page is not fetched for it either. */
+/** The outputs of long media are not decoded in the page, so they are not fetched either. */
 async function longMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
   await lastsTwoHours(page)
@@ -97,14 +97,14 @@ async function longMedia(place: Place): Promise<void> {
   await page.keyboard.type('wind')
   assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
   const ofRest = { request_id: first, output: 'residual', preview: true }
-  assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
+  assert.deepEqual(await submittedInput(page), { prompt: 'wind', ...ofRest })
   await page.getByRole('heading', { name: 'speech-over-piano.rest.without-piano.wav' }).waitFor()
   await further(page, 'wind').waitFor()
 }
 
-/** An output that is gone says so, next to its button. */
-async function gone(place: Place): Promise<void> {
-  const page = await separated(place)
+/** A missing output shows a message next to its button. */
+async function missingOutput(place: Place): Promise<void> {
+  const page = await separateExample(place)
   const error = { code: 'NOT_FOUND', message: 'These outputs are gone.' }
   await page.route('**/media/outputs/**', (route) =>
     route.fulfill({ status: 404, json: { error } }),
@@ -116,13 +116,13 @@ async function gone(place: Place): Promise<void> {
   await assertAccessible(page, 'a lane with a message')
 }
 
-test('separating further', async (t) => {
+test('an output is separated further', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['step after step, without an upload', chain],
-    ['of media that is too long to be decoded', longMedia],
-    ['an output that is gone gets its message', gone],
+    ['from media that is too long to be decoded', longMedia],
+    ['a missing output shows a message', missingOutput],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

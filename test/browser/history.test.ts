@@ -1,4 +1,4 @@
-/** Earlier requests: found, played and counted in a real browser, with the real gateway. */
+/** Earlier requests are found, played and counted in a real browser, with the real gateway. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -16,7 +16,7 @@ import { assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
-/** A gateway of now, whose addresses the browser reaches. */
+/** Starts a gateway on the current time, with URLs that the browser can reach. */
 async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: string }> {
   let url = 'http://winnow.test'
   const gateway = await startGateway(t, {
@@ -38,27 +38,27 @@ const rows = (page: Page) => page.locator('.history .row')
 const names = async (page: Page): Promise<string[]> =>
   page.locator('.history .row strong').allInnerTexts()
 
-/** Rows arrive while the page looks further. */
-async function assertRows(page: Page, wanted: readonly string[]): Promise<void> {
+/** Waits for these rows, which arrive while the page is still searching. */
+async function assertRows(page: Page, expected: readonly string[]): Promise<void> {
   await page.waitForFunction(
-    (wanted) =>
-      wanted.join() ===
+    (expected) =>
+      expected.join() ===
       [...document.querySelectorAll('.history .row strong')].map((row) => row.textContent).join(),
-    wanted,
+    expected,
   )
-  assert.deepEqual(await names(page), wanted)
+  assert.deepEqual(await names(page), expected)
 }
 
 test('earlier requests are found by sound and file name, however far back', async (t) => {
-  const there = await startReachable(t)
-  const { gateway } = there
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
   const fileId = await uploadFile(gateway, { file_name: 'Old tape.m4a' })
   await submitted(gateway, { prompt: 'a Horn', file_id: fileId })
   for (let i = 1; i <= 24; i++) {
     gateway.clock.advance(1_000)
     await submitted(gateway, { prompt: `bell ${i}` })
   }
-  const page = await open(t, there)
+  const page = await open(t, reachable)
   await rows(page).nth(9).waitFor()
   assert.equal(await rows(page).count(), 10, 'a page of them')
   await page.getByRole('button', { name: 'Show more' }).click()
@@ -88,8 +88,8 @@ test('earlier requests are found by sound and file name, however far back', asyn
 })
 
 test('a search stops at a thousand requests and goes on when asked', async (t) => {
-  const there = await startReachable(t)
-  const page = await open(t, there)
+  const reachable = await startReachable(t)
+  const page = await open(t, reachable)
   await page.getByText('None. What you separate').waitFor() // so that no call is pending
   let calls = 0
   await page.route('**/v1/queue/requests?**', async (route) => {
@@ -113,10 +113,10 @@ test('a search stops at a thousand requests and goes on when asked', async (t) =
   await page.getByText('None of 2010 fits.').waitFor()
 })
 
-test('outputs play in the list, one at a time, and the use is counted by day', async (t) => {
-  const there = await startReachable(t)
-  await completeWithSound(there.gateway, { prompts: ['a bell', 'a horn'] })
-  const page = await open(t, there)
+test('outputs play in the list, one at a time, and usage is counted by day', async (t) => {
+  const reachable = await startReachable(t)
+  await completeWithSound(reachable.gateway, { prompts: ['a bell', 'a horn'] })
+  const page = await open(t, reachable)
   await page.getByRole('button', { name: 'Play a bell, a horn from concert.m4a' }).click()
   const playing = () =>
     page.evaluate(() =>
@@ -124,13 +124,13 @@ test('outputs play in the list, one at a time, and the use is counted by day', a
         (audio) => !audio.paused,
       ),
     )
-  const waitFor = (wanted: string) =>
+  const waitFor = (expected: string) =>
     page.waitForFunction(
-      (wanted) =>
+      (expected) =>
         [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
           .map((audio) => !audio.paused)
-          .join() === wanted,
-      wanted,
+          .join() === expected,
+      expected,
     )
   await waitFor('true,false,false')
   await assertAccessible(page, 'players in the list')
@@ -147,10 +147,10 @@ test('outputs play in the list, one at a time, and the use is counted by day', a
   await assertAccessible(page, 'usage')
 })
 
-test('the source of an earlier request is separated again, without an upload', async (t) => {
-  const there = await startReachable(t)
-  const id = await submitted(there.gateway, { prompt: 'a bell' })
-  const page = await open(t, there)
+test('the source of an earlier request is separated again without an upload', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await submitted(reachable.gateway, { prompt: 'a bell' })
+  const page = await open(t, reachable)
   await page.getByRole('button', { name: 'Separate again: a bell from concert.m4a' }).click()
   await page.getByText('concert.m4a, the source of an earlier request').waitFor()
   await page.waitForFunction(
@@ -165,9 +165,9 @@ test('the source of an earlier request is separated again, without an upload', a
   await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
 })
 
-test('a result is shared: its address plays it without a key, until it is revoked', async (t) => {
-  const there = await startReachable(t)
-  const { gateway, url } = there
+test('the address of a shared result plays it without a key until it is revoked', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway, url } = reachable
   const id = await completeWithSound(gateway, { prompts: ['a bell', 'a horn'] })
   const headers = { authorization: `Bearer ${gateway.key}` }
   const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
@@ -207,9 +207,9 @@ test('a result is shared: its address plays it without a key, until it is revoke
   await page.getByText('runs without ADMIN_TOKEN').waitFor()
 })
 
-test('views have addresses: sign-in, Back and Forward lead to them', async (t) => {
-  const there = await startReachable(t)
-  const { gateway, url } = there
+test('views have addresses, to which sign-in, Back and Forward lead', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway, url } = reachable
   const fileId = await uploadFile(gateway, { file_name: 'tape.m4a' })
   const id = await submitted(gateway, { prompt: 'a bell', file_id: fileId })
   const page = await openPage(t, await launchBrowser(t), `${url}/#request=${id}`)
@@ -234,16 +234,16 @@ test('views have addresses: sign-in, Back and Forward lead to them', async (t) =
   await form.waitFor()
   await page.goBack()
   await request.waitFor()
-  await page.goto(`${url}/#request=req_of_nobody`) // typed into the address of the open page
+  await page.goto(`${url}/#request=req_of_nobody`) // as if typed into the address bar of the open page
   await page.getByText('There is no request req_of_nobody any more.').waitFor()
   assert.equal(new URL(page.url()).hash, '')
 })
 
-test('who looks elsewhere is told that a request has ended, once they asked for it', async (t) => {
-  const there = await startReachable(t)
-  const { gateway, url } = there
+test('a user who asked for it is notified that a request has ended', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway, url } = reachable
   const id = await submitted(gateway, { prompt: 'a bell' })
-  const page = await open(t, there)
+  const page = await open(t, reachable)
   await page.addInitScript(`
     window.shown = []
     window.Notification = class {

@@ -1,5 +1,5 @@
 /**
- * Each main path once, on the real parts: the command line, the page, gRPC, a webhook, and an engine
+ * Each main path once, with real parts: the command line, the page, gRPC, a webhook, and an engine
  * that is killed. `npm test` runs it; the other files of this folder go further.
  */
 
@@ -26,7 +26,7 @@ import { readWav24, wavBytes } from '../support/media/wav.ts'
 import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')
-/** So long, in the slowest way, that an engine is killed in the middle. */
+/** Long enough at the slowest setting to kill an engine midway. */
 const LONG_SECONDS = 60
 
 let winnow: Winnow
@@ -34,7 +34,7 @@ before(async (t) => {
   winnow = await startWinnow(t as TestContext, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
 })
 
-test('the command line writes both files, which add up to what went in', async () => {
+test('the command line writes both files, which add up to the original', async () => {
   const folder = join(winnow.folder, 'cli')
   await mkdir(folder)
   const input = join(folder, 'mix.wav')
@@ -77,7 +77,7 @@ test('gRPC: a request is submitted and watched to its end', async (t) => {
   assert.equal(statuses.at(-1), 'COMPLETED')
 })
 
-test('a webhook tells of the end, signed by the secret of the request', async (t) => {
+test('a webhook reports the end, signed with the secret of the request', async (t) => {
   const receiver = await startReceiver(t)
   receiver.answerAll(204)
   const secret = 'a secret of the client'
@@ -96,7 +96,7 @@ test('a webhook tells of the end, signed by the secret of the request', async (t
   )
 })
 
-test('an engine is killed: another one finishes its job', async () => {
+test('another engine finishes the job of a killed one', async () => {
   const path = join(winnow.folder, 'long.wav')
   await writeFile(path, wavBytes([noise(LONG_SECONDS, 8_000)], 8_000))
   const submitted = await submitFile(winnow, path, { prompt: 'noise', acceleration: 'quality' })

@@ -1,7 +1,4 @@
-/**
- * Tests how the page shows which model answers: while typing, as buttons, and to people without any
- * such model.
- */
+/** Tests how the page shows which model answers: while typing, as stem buttons, and without stems. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -12,7 +9,7 @@ import { startWinnow } from '../support/processes/start-winnow.ts'
 
 const answers = (page: Page) => page.getByRole('status', { name: 'Who answers' })
 
-/** A service whose engine has the built-in model alone. */
+/** Uses a service whose engine has only the built-in model. */
 async function withoutStems(place: Place): Promise<void> {
   const page = await signedIn(place)
   const noModel = page.getByText('No model for songs is installed')
@@ -49,7 +46,7 @@ const model = (name: string, stems: readonly string[]) => ({
   engine_ids: [],
 })
 
-/** Signs in to a service that lists a model for songs too. */
+/** Signs in to a service that also lists models for songs. */
 async function signedInWithStems({ t, winnow, browser }: Place): Promise<Page> {
   const context = await browser.newContext()
   t.after(() => context.close())
@@ -111,8 +108,8 @@ test('the page and the models', async (t) => {
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['without a model for songs it says how to get one', withoutStems],
-    ['stems are buttons, and each prompt has its model', withStems],
-    ['a model that was chosen is submitted', chosenModel],
+    ['stems are buttons, and each prompt shows its model', withStems],
+    ['a chosen model is submitted', chosenModel],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

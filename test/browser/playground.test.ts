@@ -51,7 +51,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await assertSound(page)
 }
 
-/** The played sound is the stored one: solo and mute pick lanes, gains scale them. */
+/** What is played equals the stored sound: solo and mute select lanes, and gains scale them. */
 async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
   await page.getByRole('link', { name: /^Download piano/ }).click()
@@ -112,12 +112,12 @@ async function twoPrompts(place: Place): Promise<void> {
   for (const prompt of ['piano', 'speech']) {
     await page.getByText(new RegExp(`"${prompt}" was found \\(match \\d+ %\\)`)).waitFor()
   }
-  await page.getByRole('button', { name: 'Solo piano' }).click() // off: all but the mixture
+  await page.getByRole('button', { name: 'Solo piano' }).click() // solo is off: everything but the mixture
   await page.getByRole('button', { name: 'Mute Mixture' }).click()
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
   assert.ok(largestDifference(await saveMix(page), mixture) <= ROUNDING, 'lanes add up')
   await page.reload()
-  await page.getByRole('link', { name: /^Download speech/ }).waitFor() // it is one request
+  await page.getByRole('link', { name: /^Download speech/ }).waitFor() // both prompts are still one request
 }
 
 async function cancelAndReload(place: Place): Promise<void> {
@@ -126,7 +126,7 @@ async function cancelAndReload(place: Place): Promise<void> {
   await separate(page)
   await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor()
   await page.reload()
-  await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor() // it goes on where it is
+  await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor() // it resumes where it was
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('Canceled. Nothing was charged.').waitFor()
   await page.getByRole('button', { name: 'New separation' }).click()
@@ -135,7 +135,7 @@ async function cancelAndReload(place: Place): Promise<void> {
   await assertAccessible(page, 'the history')
 }
 
-/** While it is sent, and while it is submitted: the form is as before, and nothing is separated. */
+/** Cancels during the upload and during the submit: the form returns, and nothing is separated. */
 async function cancelUpload(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -156,7 +156,7 @@ async function cancelUpload(place: Place): Promise<void> {
       downloadThroughput: -1,
       uploadThroughput: bytesPerSecond,
     })
-  await uploadThroughput(20_000) // of 0.5 MB
+  await uploadThroughput(20_000) // the file has 0.5 MB
   const aborted = page.waitForEvent('requestfailed', (request) => request.method() === 'PUT')
   await separate(page)
   await page.waitForFunction(() => document.querySelector('progress')!.value > 0)
@@ -214,10 +214,10 @@ async function badFile(place: Place): Promise<void> {
 
 async function keysEnd(place: Place): Promise<void> {
   const { t, winnow, browser } = place
-  const made = await post(winnow, '/admin/keys', ADMIN_TOKEN, {
+  const created = await post(winnow, '/admin/keys', ADMIN_TOKEN, {
     scopes: ['models:read', 'files:write', 'files:read', 'audio:separate'],
   })
-  const { key, key_id: keyId } = (await made.json()) as { key: string; key_id: string }
+  const { key, key_id: keyId } = (await created.json()) as { key: string; key_id: string }
   const page = await openPage(t, browser, winnow.url)
   await enterKey(page, 'sep_wrong_key')
   await page.getByText('The API key is missing or invalid.').first().waitFor()
@@ -239,12 +239,12 @@ async function microphone(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Record' }).click()
   const stop = page.getByRole('button', { name: 'Stop recording' })
   await stop.waitFor()
-  await page.waitForTimeout(1_000) // a browser gives nothing of a recording that ends at once
+  await page.waitForTimeout(1_000) // browsers give nothing for a recording that ends at once
   await stop.click()
   await page.getByText(/recording\.webm/).waitFor()
   await page.getByLabel('Prompt 1').fill('beep')
   await separate(page)
-  await playerIsThere(page) // the service reads what this browser records
+  await playerIsThere(page) // the service can read what this browser records
 }
 
 async function address(place: Place): Promise<void> {
@@ -259,7 +259,7 @@ async function address(place: Place): Promise<void> {
   await page.getByRole('heading', { name: 'far.wav' }).waitFor()
 }
 
-/** The null test holds for media that is lowered, and says by how much. */
+/** The null test holds even for media whose outputs are lowered, and says by how much. */
 async function loudMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'loud.wav')
@@ -276,7 +276,7 @@ async function loudMedia(place: Place): Promise<void> {
   assert.ok(Number(gainDb) >= 0.01 && Number(peak) < -130, verdict)
 }
 
-/** From the address bar to sound without a mouse. */
+/** Goes from the form to sound without a mouse. */
 async function byKeyboard(place: Place): Promise<void> {
   const page = await signedIn(place)
   const tabTo = async (label: string) => {
@@ -311,7 +311,7 @@ async function byKeyboard(place: Place): Promise<void> {
   await page.getByText('0:06.0 of 0:06.0').waitFor()
 }
 
-/** All options reach the service, and a prompt that is removed does not. */
+/** All options reach the service; a removed prompt does not. */
 async function allOptions(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -344,7 +344,7 @@ async function allOptions(place: Place): Promise<void> {
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 
-/** A video lets the user choose the track of its sound, other media does not. */
+/** Only a video lets the user choose its audio track. */
 async function audioTrack(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'film.mkv')
@@ -365,7 +365,7 @@ async function audioTrack(place: Place): Promise<void> {
   await playerIsThere(page)
 }
 
-/** A session that has ended, as after its twelve hours. */
+/** Ends a session, as happens after twelve hours. */
 async function sessionEnds(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -386,17 +386,17 @@ test('the playground', async (t) => {
     ['from a dropped file to the null test, sample by sample', fromDropToNullTest],
     ['spans drawn with the mouse reach the model', spansByMouse],
     ['two prompts give two targets, and lanes that add up', twoPrompts],
-    ['a request goes on after a reload, and can be canceled', cancelAndReload],
-    ['an upload can be canceled, and tried again', cancelUpload],
-    ['an earlier request is opened again', historyPlays],
-    ['a file that is no media gets its message', badFile],
-    ['a wrong key is refused, and a revoked one asks for another', keysEnd],
+    ['a request continues after a reload, and can be canceled', cancelAndReload],
+    ['an upload can be canceled and retried', cancelUpload],
+    ['an earlier request is reopened', historyPlays],
+    ['a file that is no media shows a message', badFile],
+    ['a wrong key is refused, and after a revoked one the page asks for another', keysEnd],
     ['a recording of the microphone is a source', microphone],
     ['a public address is a source', address],
     ['loud media is compared at the level of its outputs', loudMedia],
     ['all of it works by keyboard', byKeyboard],
     ['all options reach the service', allOptions],
-    ['the track of a video is chosen', audioTrack],
+    ['the audio track of a video is chosen', audioTrack],
     ['a session that has ended asks to sign in', sessionEnds],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))

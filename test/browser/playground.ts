@@ -1,4 +1,4 @@
-/** Steps of tests in the page at `/`. */
+/** Steps for tests of the page at `/`. */
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ export const post = (winnow: Winnow, path: string, token: string, body?: object)
     ...(body && { body: JSON.stringify(body) }),
   })
 
-/** A page that is signed in by a one-time code. */
+/** Opens a page that is signed in with a one-time code. */
 export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
   const { code } = (await (await post(winnow, '/playground/codes', API_KEY)).json()) as {
     code: string
@@ -39,7 +39,7 @@ export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
   return page
 }
 
-/** Drops a file as from the desktop. */
+/** Drops a file, as from the desktop. */
 export async function drop(page: Page, path: string, name: string): Promise<void> {
   const base64 = (await readFile(path)).toString('base64')
   const transfer = await page.evaluateHandle(
@@ -59,7 +59,7 @@ export async function chooseExample(page: Page): Promise<void> {
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
 }
 
-/** Takes an engine a good while. */
+/** Chooses a file that takes an engine a good while. */
 export async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
   const path = join(winnow.folder, 'long.wav')
   await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
@@ -69,7 +69,7 @@ export async function chooseLongFile({ winnow }: Place, page: Page): Promise<voi
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
-/** Results are from now on too long to be decoded in the page, and have no preview. */
+/** Makes all later results too long to decode in the page, and without a preview. */
 export const lastsTwoHours = (page: Page) =>
   page.route('**/result', async (route) => {
     const reply = await route.fetch()
@@ -78,13 +78,15 @@ export const lastsTwoHours = (page: Page) =>
     await route.fulfill({ json: { ...result, data } })
   })
 
-/** The `input` of the next request that the page submits. */
+/** Resolves with the `input` of the next request that the page submits. */
 export async function nextInput<T extends object>(page: Page): Promise<T> {
-  const asked = await page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
-  return (asked.postDataJSON() as { input: T }).input
+  const submission = await page.waitForRequest((request) =>
+    request.url().endsWith('/audio/separate'),
+  )
+  return (submission.postDataJSON() as { input: T }).input
 }
 
-/** The `input` that the page submits next by `act`, while it uploads nothing. */
+/** Returns the `input` that the page submits during `act`; asserts that it uploads nothing. */
 export async function inputWithoutUpload(
   page: Page,
   act: () => Promise<void>,
@@ -94,9 +96,9 @@ export async function inputWithoutUpload(
     if (request.method() === 'PUT') uploads.push(request.url())
   }
   page.on('request', note)
-  const asked = nextInput<Record<string, unknown>>(page)
+  const submission = nextInput<Record<string, unknown>>(page)
   await act()
-  const input = await asked
+  const input = await submission
   page.off('request', note)
   assert.deepEqual(uploads, [])
   return input
@@ -118,7 +120,7 @@ export async function saveMix(page: Page): Promise<Float32Array[]> {
   return planesOf(await saved)
 }
 
-/** The largest difference of two signals. */
+/** Returns the largest difference between two signals. */
 export function largestDifference(
   one: readonly Float32Array[],
   other: readonly Float32Array[],
@@ -132,10 +134,10 @@ export function largestDifference(
   )
 }
 
-/** Samples of 24 bits, rounded twice. */
+/** Error of 24-bit samples that are rounded twice. */
 export const ROUNDING = 2 ** -22
 
-/** As it is, and on a screen of 320 pixels, in light and dark. */
+/** Checks the page at its current width and at 320 pixels, in light and dark. */
 export async function assertAccessible(page: Page, state: string): Promise<void> {
   const size = page.viewportSize()!
   for (const width of [size.width, 320]) {

@@ -1,6 +1,6 @@
 /**
- * The page is loaded again between a submit and its answer, or the service goes away and comes back,
- * in a real browser with the service.
+ * The page is reloaded between a submit and its answer, or the service goes down and comes back, in a
+ * real browser with the real service.
  */
 
 import assert from 'node:assert/strict'
@@ -20,9 +20,9 @@ const LONG_FILE_MS_MAX = 300_000
 type Arrival = 'arrives' | 'is lost'
 
 /**
- * Separates the files; resolves when as many submits wait for an answer, which never comes.
- * @returns a function that loads the page again, as by the browser's button: what the browser asks
- *   is answered with yes, and submits are answered from then on
+ * Submits the files, and resolves when every submit is waiting for an answer that never comes.
+ * @returns a function that reloads the page, accepts the browser's dialog, and from then on lets
+ *   submits be answered
  */
 async function submitUnanswered(
   { winnow }: Place,
@@ -55,14 +55,15 @@ async function submitUnanswered(
   }
 }
 
-/** How the requests of the files ended or stand. */
+/** Returns how the requests of the files ended, or their current status. */
 async function outcomes({ winnow }: Place, names: readonly string[]): Promise<string[]> {
   const { data } = await winnow.client.list({ limit: 100 })
-  const own = data.filter(({ file_name: name }) => names.includes(name))
-  return own.map(({ status, error }) => error?.code ?? status)
+  const ofFiles = data.filter(({ file_name: name }) => names.includes(name))
+  return ofFiles.map(({ status, error }) => error?.code ?? status)
 }
 
-const kept = (page: Page) => page.evaluate(() => sessionStorage.getItem('winnow-submit'))
+const rememberedSubmit = (page: Page) =>
+  page.evaluate(() => sessionStorage.getItem('winnow-submit'))
 
 async function oneFile(place: Place, arrival: Arrival): Promise<void> {
   const page = await signedIn(place)
@@ -73,7 +74,7 @@ async function oneFile(place: Place, arrival: Arrival): Promise<void> {
   await page.getByRole('heading', { name: names[0]! }).waitFor()
   await page.getByRole('button', { name: 'Solo siren' }).waitFor()
   assert.deepEqual(await outcomes(place, names), ['COMPLETED'], 'it is one request')
-  assert.equal(await kept(page), null)
+  assert.equal(await rememberedSubmit(page), null)
 }
 
 async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
@@ -88,7 +89,7 @@ async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
   await list.getByRole('status').getByText('2 of 2 separated', { exact: true }).waitFor()
 }
 
-/** The page, which is not loaded again, says that nobody answers, and goes on to the result. */
+/** Without a reload the page says that the service does not answer, and later shows the result. */
 async function killedService(place: Place): Promise<void> {
   const { winnow } = place
   const page = await signedIn(place)
@@ -113,7 +114,7 @@ async function canceled(place: Place): Promise<void> {
   const reload = await submitUnanswered(place, page, one, 'arrives')
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await reload()
-  await ends(place, one)
+  await untilCanceled(place, one)
   await formIsBack(page)
 
   const gone = ['canceled elsewhere.wav']
@@ -130,25 +131,25 @@ async function canceled(place: Place): Promise<void> {
   await reloadTwo()
   const list = page.getByRole('region', { name: 'Files' })
   await list.getByText('0 of 2 separated, 2 canceled').waitFor()
-  await ends(place, two)
+  await untilCanceled(place, two)
 }
 
-/** Nothing is kept any more, and nothing is wrong. */
+/** Asserts that no submit is remembered any more, and that no error is shown. */
 async function formIsBack(page: Page): Promise<void> {
   await page.waitForFunction(() => sessionStorage.getItem('winnow-submit') === null)
   await page.getByRole('button', { name: 'Separate', exact: true }).waitFor()
   assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
 }
 
-/** No engine: a request not canceled would wait forever. */
-async function ends(place: Place, names: readonly string[]): Promise<void> {
-  const wanted = names.map(() => 'CANCELED').join()
-  while ((await outcomes(place, names)).join() !== wanted) {
+/** Waits until all are canceled: without an engine, other requests would wait forever. */
+async function untilCanceled(place: Place, names: readonly string[]): Promise<void> {
+  const expected = names.map(() => 'CANCELED').join()
+  while ((await outcomes(place, names)).join() !== expected) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-/** A refused request is not submitted again, and is forgotten with its source. */
+/** A refused request is not submitted again, and is forgotten together with its source. */
 async function refused(place: Place): Promise<void> {
   const page = await signedIn(place)
   let submits = 0
@@ -162,7 +163,7 @@ async function refused(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('siren')
   await separate(page)
   await page.getByText(message).waitFor()
-  assert.equal(await kept(page), null)
+  assert.equal(await rememberedSubmit(page), null)
   await page.reload()
   await formIsBack(page)
   assert.equal(await page.getByText(message).count(), 0)
@@ -176,40 +177,40 @@ async function refused(place: Place): Promise<void> {
   await page.getByText(message).waitFor({ state: 'detached' })
 }
 
-/** Whoever signs in next has nothing to do with it. */
+/** A submit is forgotten at sign-out, because whoever signs in next must not see it. */
 async function signedOut(place: Place): Promise<void> {
   const page = await signedIn(place)
   await submitUnanswered(place, page, ['not theirs.wav'], 'is lost')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('API key').waitFor()
-  assert.equal(await kept(page), null)
+  assert.equal(await rememberedSubmit(page), null)
 }
 
-test('the page goes on', async (t) => {
+test('the page recovers', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   for (const arrival of ['arrives', 'is lost'] as const) {
-    await t.test(`loaded again before its submit ${arrival}`, (t) =>
+    await t.test(`when reloaded before its submit ${arrival}`, (t) =>
       oneFile({ t, winnow, browser }, arrival),
     )
     await t.test(
-      `loaded again before several submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
+      `when reloaded before several submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
       (t) => severalFiles({ t, winnow, browser }, arrival),
     )
   }
-  await t.test('after its service was killed and started again', (t) =>
+  await t.test('when its service was killed and restarted', (t) =>
     killedService({ t, winnow, browser }),
   )
 })
 
 test(
-  'loaded again before a submit is answered, the page cancels',
+  'when reloaded before a submit is answered, the page cancels',
   { timeout: 120_000 },
   async (t) => {
     const browser = await launchBrowser(t)
     const winnow = await startWinnow(t, { engines: 0 })
     await t.test('what was canceled', (t) => canceled({ t, winnow, browser }))
     await t.test('nothing that was refused', (t) => refused({ t, winnow, browser }))
-    await t.test('nothing of who has signed out', (t) => signedOut({ t, winnow, browser }))
+    await t.test('nothing after signing out', (t) => signedOut({ t, winnow, browser }))
   },
 )

@@ -1,4 +1,4 @@
-/** Several files in the page, in a real browser with the real service. */
+/** Several files on the page, in a real browser with the real service. */
 
 import assert from 'node:assert/strict'
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ async function writeSounds(folder: string, names: readonly string[]): Promise<st
   return paths
 }
 
-/** Songs, two of them of one name, and what else lies in such folders. */
+/** Writes songs, two of them with the same name, and what else lies in such folders. */
 async function writeAlbum(folder: string): Promise<void> {
   await writeSounds(folder, ['._song 10.wav', 'song 10.wav'])
   await writeSounds(join(folder, 'disc 2'), ['song 10.wav'])
@@ -36,7 +36,7 @@ async function writeAlbum(folder: string): Promise<void> {
   }
 }
 
-/** Drops files and folders as from the desktop. */
+/** Drops files and folders, as from the desktop. */
 async function dropPaths(page: Page, paths: string[]): Promise<void> {
   const devtools = await page.context().newCDPSession(page)
   const { x, y } = (await page.locator('.drop').boundingBox())!
@@ -56,7 +56,7 @@ interface SavedFile {
   bytes: number
 }
 
-/** The page writes into the browser's own file system: nobody can press what a folder is asked by. */
+/** Saves into the browser's own file system, because a test can't use the system's folder dialog. */
 const saveIntoBrowser = (page: Page) =>
   page.evaluate(() => {
     Object.assign(globalThis, {
@@ -125,7 +125,7 @@ async function aFolder(place: Place): Promise<void> {
   await saveAll(page, place)
 }
 
-/** A line opens in the player with its own source, also after the page was loaded again. */
+/** Opens a line in the player with its own source, and again after a reload. */
 async function listenAndReturn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Listen to album/song 9.wav' }).click()
   await playerIsThere(page)
@@ -141,7 +141,7 @@ async function listenAndReturn(page: Page): Promise<void> {
     .waitFor()
 }
 
-/** All that was separated lies in the folder, each time under a name that is free. */
+/** Saves everything into a folder, twice: the second time under free names. */
 async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   await saveIntoBrowser(page)
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
@@ -160,13 +160,13 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   const song = listed.find(({ file_name: name }) => name === 'song 9.wav')!
   const { data } = await winnow.client.result(song)
   const piano = await (await winnow.client.open(data.target.url)).arrayBuffer()
-  const own = saved.find(({ path }) => path === 'album/song 9.piano.flac')!
-  assert.equal(own.bytes, piano.byteLength, 'it is whole')
+  const savedPiano = saved.find(({ path }) => path === 'album/song 9.piano.flac')!
+  assert.equal(savedPiano.bytes, piano.byteLength, 'it is whole')
 
   await page.getByText('9 files are saved.').waitFor()
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
   const again = once.map((name) => `${name} (2).flac`)
-  // The browser's own file next to one that is being written may be gone before it is read.
+  // The browser's temporary file for one being written may be gone before it can be read.
   const countSaved = () =>
     savedFiles(page)
       .then((files) => files.length)
@@ -184,7 +184,7 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   assert.equal(await lines(page).count(), 0)
 }
 
-/** By its button too; a folder with one sound is that sound. */
+/** Chooses a folder with its button; a folder with one sound acts like that file. */
 async function chosenFolder(place: Place): Promise<void> {
   const folder = join(place.winnow.folder, 'folders')
   await writeSounds(join(folder, 'two'), ['a.wav', 'b.wav'])
@@ -204,7 +204,7 @@ async function chosenFolder(place: Place): Promise<void> {
   await page.getByText('3 files, 25 kB; 1 more are').waitFor()
 }
 
-/** More than the page takes, at once and after each other. */
+/** Chooses more files than the page takes, at once and one after another. */
 async function tooMany(place: Place): Promise<void> {
   const folder = join(place.winnow.folder, 'many')
   const names = Array.from({ length: 101 }, (_, i) => `${i}.wav`)
@@ -213,7 +213,7 @@ async function tooMany(place: Place): Promise<void> {
   await choose(page, paths)
   await page.getByText(/^These are 101 files of audio or video, and the page takes 100/).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Separate', exact: true }).isDisabled(), true)
-  await page.route('**/v1/files', () => new Promise(() => {})) // nothing is sent
+  await page.route('**/v1/files', () => new Promise(() => {})) // no file is ever sent
   await choose(page, paths.slice(0, 60))
   await separate(page)
   await total(page, '0 of 60 separated').waitFor()
@@ -225,7 +225,7 @@ async function tooMany(place: Place): Promise<void> {
   assert.equal(await lines(page).count(), 60)
 }
 
-/** No engine: what is submitted stays in the queue until it is canceled. */
+/** Cancels without an engine, so that requests stay in the queue until then. */
 async function cancels(place: Place): Promise<void> {
   const paths = await writeSounds(join(place.winnow.folder, 'cancel'), ['a.wav', 'b.wav', 'c.wav'])
   const page = await signedIn(place)
@@ -247,7 +247,7 @@ async function cancels(place: Place): Promise<void> {
   )
 }
 
-/** Submitted files go on; the page names those that were not submitted. */
+/** After a reload, submitted files continue, and the page names those that were not submitted. */
 async function reloads(place: Place): Promise<void> {
   const names = ['1.wav', '2.wav', '3.wav', '4.wav', '5.wav', '6.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'reload'), names)
@@ -255,7 +255,7 @@ async function reloads(place: Place): Promise<void> {
   let uploads = 0
   await page.route('**/media/inputs/**', (route) => {
     uploads += 1
-    if (uploads <= 2) void route.continue() // the others hang
+    if (uploads <= 2) void route.continue() // the other uploads hang
   })
   await choose(page, paths)
   await separate(page)
@@ -265,16 +265,16 @@ async function reloads(place: Place): Promise<void> {
       [...document.querySelectorAll('.files li')].filter((row) => /queue/.test(row.textContent))
         .length === 2,
   )
-  await page.getByRole('button', { name: 'Cancel 6.wav' }).click() // it waits
-  const asked = page.waitForEvent('dialog')
+  await page.getByRole('button', { name: 'Cancel 6.wav' }).click() // it is still waiting
+  const dialogShown = page.waitForEvent('dialog')
   const reloading = page.reload()
-  const dialog = await asked
+  const dialog = await dialogShown
   assert.equal(dialog.type(), 'beforeunload')
   await dialog.accept()
   await reloading
   await total(page, '0 of 6 separated, 3 failed, 1 canceled').waitFor()
   const notSent = lines(page).getByText('was reloaded before this file was sent')
-  const queued = lines(page).getByText('in the queue') // which each line learns by its own call
+  const queued = lines(page).getByText('in the queue') // each line learns it from its own call
   for (const [texts, count] of [
     [notSent, 3],
     [queued, 2],
@@ -285,11 +285,11 @@ async function reloads(place: Place): Promise<void> {
   const cancel = page.getByRole('button', { name: /^Cancel [1-6]/ })
   await cancel.first().click()
   await total(page, '0 of 6 separated, 3 failed, 2 canceled').waitFor()
-  await page.reload() // nothing would be lost: it does not ask
+  await page.reload() // nothing would be lost, so the page does not ask
   await total(page, '0 of 6 separated, 3 failed, 2 canceled').waitFor()
 
   const caches = () => page.evaluate(() => globalThis.caches.keys())
-  await page.evaluate(() => globalThis.caches.open('winnow-sources')) // as a request alone does
+  await page.evaluate(() => globalThis.caches.open('winnow-sources')) // as a single request does
   await page.getByRole('button', { name: 'Sign out' }).click()
   await enterKey(page, API_KEY)
   await formIsThere(page)
@@ -300,7 +300,7 @@ async function reloads(place: Place): Promise<void> {
   await place.winnow.client.cancel(data.find(({ status }) => status === 'IN_QUEUE')!)
 }
 
-/** Nothing more is sent by who may not; whoever signs in again goes on. */
+/** A session that ends pauses the uploads; they continue after signing in again. */
 async function sessionEnds(place: Place): Promise<void> {
   const names = ['a.wav', 'b.wav', 'c.wav', 'd.wav', 'e.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'session'), names)
@@ -322,7 +322,7 @@ async function sessionEnds(place: Place): Promise<void> {
   await total(page, '0 of 5 separated, 5 canceled').waitFor()
 }
 
-/** The account's limit of what may wait is met as the service asks: later. */
+/** When the account's queue is full, the page retries when the service says. */
 async function fullQueue(place: Place): Promise<void> {
   const names = ['1.wav', '2.wav', '3.wav', '4.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'full'), names)
@@ -355,7 +355,7 @@ async function fullQueue(place: Place): Promise<void> {
   await total(page, '0 of 4 separated, 4 canceled').waitFor()
 }
 
-/** A file that is gone fails alone, and one whose type no browser knows is sent. */
+/** A file that is gone fails alone, and a file of a type unknown to browsers is sent. */
 async function oddFiles(place: Place): Promise<void> {
   const names = ['gone.wav', 'here.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'odd'), names)
@@ -381,16 +381,13 @@ async function oddFiles(place: Place): Promise<void> {
   await total(page, '0 of 4 separated, 1 failed, 3 canceled').waitFor()
 }
 
-test('several files in the page', async (t) => {
+test('several files on the page', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
-    [
-      'a folder becomes a list of requests, each of which plays, and all of which are saved',
-      aFolder,
-    ],
-    ['a folder that is chosen', chosenFolder],
-    ['more than the page takes gets its message', tooMany],
+    ['a folder becomes a list of requests, which can be played and saved', aFolder],
+    ['a chosen folder', chosenFolder],
+    ['too many files show a message', tooMany],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })
@@ -399,15 +396,15 @@ test('several files without an engine', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { engines: 0 })
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['one is canceled, and all are', cancels],
-    ['after a reload the list goes on, and after signing out it is gone', reloads],
-    ['a session that ends stops the sending, which goes on after signing in', sessionEnds],
+    ['one file is canceled, then all', cancels],
+    ['the list continues after a reload, and is gone after signing out', reloads],
+    ['a session that ends pauses the uploads until the next sign-in', sessionEnds],
     ['a file that is gone fails alone, and one of a rare type is sent', oddFiles],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })
 
-test('several files wait while the account may submit no more', async (t) => {
+test('several files wait while the queue of the account is full', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { engines: 0, env: { QUEUE_MAX_PER_ACCOUNT: '2' } })
   await fullQueue({ t, winnow, browser })

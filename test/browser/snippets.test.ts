@@ -1,4 +1,4 @@
-/** Tests the developers' view of the page: code that runs as copied, keys, clients, webhooks. */
+/** Tests the page's view for developers: code that runs as copied, keys, clients, webhooks. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -18,18 +18,18 @@ import { wavBytes } from '../support/media/wav.ts'
 
 const COMMAND = join(process.cwd(), 'scripts/cli/winnow.mjs')
 
-/** A name that every language has to quote. */
+/** A file name that needs quoting in every language. */
 const NAME = `a "friend's" song.wav`
 
-/** The button's text on the clipboard. */
-async function copied(page: Page, language: string): Promise<string> {
+/** Copies the code of a language with the button; returns the clipboard. */
+async function copyCode(page: Page, language: string): Promise<string> {
   await page.getByRole('button', { name: language, exact: true }).click()
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
   await page.getByText('Copied.').waitFor()
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-/** A program's output. @throws Error with it when it fails */
+/** Returns a program's output. @throws Error with it if the program fails */
 const run = (folder: string, words: readonly [string, ...string[]], env: NodeJS.ProcessEnv = {}) =>
   new Promise<string>((resolve, reject) => {
     const [program, ...rest] = words
@@ -39,7 +39,7 @@ const run = (folder: string, words: readonly [string, ...string[]], env: NodeJS.
     )
   })
 
-/** A folder with the file that the page names. */
+/** Creates a folder with the file that the page names. */
 async function readerFolder(base: string, name: string): Promise<string> {
   const folder = join(base, name)
   await mkdir(folder, { recursive: true })
@@ -60,8 +60,8 @@ async function chooseAddress(page: Page, address: string): Promise<void> {
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
-/** The last requests' options, as the service has them, but for the preview of the page's player. */
-async function asked({ folder }: Winnow, count: number) {
+/** Returns the options of the last requests as stored, without the preview for the page's player. */
+async function storedOptions({ folder }: Winnow, count: number) {
   const store = await openSqlite(join(folder, 'winnow.db'))
   try {
     const rows = await store
@@ -72,7 +72,7 @@ async function asked({ folder }: Winnow, count: number) {
       .execute()
     return rows.map((row) => {
       const { preview: _ofThePlayer, ...options } = JSON.parse(row.options) as { preview?: true }
-      // as the fields of forms escape it
+      // undo the escaping of form fields
       return { ...row, options, file_name: row.file_name?.replaceAll('%22', '"') }
     })
   } finally {
@@ -80,7 +80,7 @@ async function asked({ folder }: Winnow, count: number) {
   }
 }
 
-/** The folder holds the last request's sounds, or the rest too: each under its own name. */
+/** Asserts that the folder has the last request's targets, or also the rest, under their own names. */
 async function assertSaved({ client }: Winnow, folder: string, hasRest = false): Promise<void> {
   const { data: latest } = await client.list({ limit: 1 })
   const { data } = await client.result(latest[0]!)
@@ -98,7 +98,7 @@ interface Clients {
   python: string
 }
 
-/** Runs what the page shows in each language, and separates in the page: all five are the same. */
+/** Runs the code of each language, and separates on the page: all five requests must be the same. */
 async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: Scene) {
   const page = await signedIn({ t, winnow, browser })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -106,7 +106,7 @@ async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: S
   await scene.choose(page, await folderOf('chosen'))
   await page.getByText('The same from your own code').click()
 
-  const curl = await copied(page, 'curl')
+  const curl = await copyCode(page, 'curl')
   const byCurl = await folderOf('curl')
   await run(byCurl, ['sh', '-c', curl])
   await assertSaved(winnow, byCurl, true)
@@ -114,32 +114,32 @@ async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: S
   const ts = await folderOf('ts')
   await mkdir(join(ts, 'node_modules'))
   await symlink(clients.typeScript, join(ts, 'node_modules/winnow-client'))
-  await writeFile(join(ts, 'code.mjs'), await copied(page, 'TypeScript'))
+  await writeFile(join(ts, 'code.mjs'), await copyCode(page, 'TypeScript'))
   await run(ts, [process.execPath, 'code.mjs'])
   await assertSaved(winnow, ts)
 
   const python = await folderOf('python')
-  await writeFile(join(python, 'code.py'), await copied(page, 'Python'))
+  await writeFile(join(python, 'code.py'), await copyCode(page, 'Python'))
   await run(python, ['python3', 'code.py'], { PYTHONPATH: clients.python })
   await assertSaved(winnow, python)
 
   const byCommand = await folderOf('command')
-  const command = (await copied(page, 'Command line')).replace(/^winnow/m, `node ${COMMAND}`)
+  const command = (await copyCode(page, 'Command line')).replace(/^winnow/m, `node ${COMMAND}`)
   await run(byCommand, ['sh', '-c', command])
 
   await separate(page)
   await playerIsThere(page)
-  const [ofPage, ...others] = await asked(winnow, 5)
+  const [ofPage, ...others] = await storedOptions(winnow, 5)
   assert.deepEqual(others, [ofPage, ofPage, ofPage, ofPage])
 }
 
 interface Scene {
   name: string
-  /** @param folder has the file */
+  /** @param folder contains the file */
   choose(page: Page, folder: string): Promise<void>
 }
 
-/** Installs what the gateway serves, by the lines that the page shows. */
+/** Installs the clients that the gateway serves, with the commands that the page shows. */
 async function installServed(winnow: Winnow): Promise<Clients> {
   const folder = join(winnow.folder, 'installed')
   await mkdir(folder)
@@ -159,7 +159,7 @@ async function installServed(winnow: Winnow): Promise<Clients> {
   }
 }
 
-test('what the page shows to developers does what it says', async (t) => {
+test('the code that the page shows to developers works', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
   const clients = await installServed(winnow)
@@ -176,7 +176,7 @@ test('what the page shows to developers does what it says', async (t) => {
   await t.test("the developers' view", (t) => developersView({ t, winnow, browser }))
 })
 
-/** Makes, rotates and revokes a key, tries a receiver, and is accessible at every width. */
+/** Creates, rotates and revokes a key, tests a receiver, and checks accessibility at every width. */
 async function developersView({ t, winnow, browser }: Place): Promise<void> {
   const page = await signedIn({ t, winnow, browser })
   await page.getByRole('button', { name: 'Developers' }).click()

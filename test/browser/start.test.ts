@@ -1,7 +1,4 @@
-/**
- * Runs `npm start` like somebody who has just cloned the repository, and opens the address that it
- * prints.
- */
+/** Runs `npm start` like somebody who has just cloned the repository, and opens the printed address. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -17,9 +14,9 @@ import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * It runs in a terminal until the test ends.
+ * Runs `npm start` in a terminal until the test ends.
+ * @param dataFolder must be empty
  * @returns what it printed
- * @param dataFolder has nothing in it yet
  */
 async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
   const { BOOTSTRAP_API_KEY: _key, ...env } = process.env
@@ -35,7 +32,7 @@ async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
     await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 })
   })
   let printed = ''
-  const greeted = new Promise<void>((resolve) => {
+  const ready = new Promise<void>((resolve) => {
     for (const output of [npm.stdout, npm.stderr]) {
       output.on('data', (piece) => {
         printed += String(piece).replaceAll('\r', '')
@@ -43,7 +40,7 @@ async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
       })
     }
   })
-  await Promise.race([greeted, ended.then(() => assert.fail(printed))])
+  await Promise.race([ready, ended.then(() => assert.fail(printed))])
   return printed
 }
 
@@ -76,7 +73,7 @@ test('the address that npm start prints opens the page without a key, once', asy
   await enterKey(elsewhere, await readFile(join(folder, 'api-key'), 'utf8'))
   await elsewhere.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
 
-  await page.goto(address) // in the page that is open: the session goes on
+  await page.goto(address) // on the open page: the session continues
   await page.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
   assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
 

@@ -1,4 +1,4 @@
-/** Tasks fill in the form, and decide what is played and offered first. */
+/** Tasks fill in the form, and determine what is played and offered first. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -25,7 +25,7 @@ async function fillsTheForm(place: Place): Promise<void> {
   await page.getByText('Takes out what you describe, and gives the rest too, in WAV.').waitFor()
   await choose('Clean up speech')
   assert.deepEqual(await prompts(), ['speech'])
-  await page.getByText('“speech”, by mini').waitFor() // the models are known by now
+  await page.getByText('“speech”, by mini').waitFor() // by now the models are known
   await choose('Split a song')
   assert.deepEqual(await prompts(), ['drum kit', 'bass', 'electric guitar', 'piano', 'singing'])
   await page.getByText('Gives each instrument a file of its own, in FLAC.').waitFor()
@@ -44,7 +44,7 @@ async function fillsTheForm(place: Place): Promise<void> {
   assert.deepEqual(await prompts(), [''])
 }
 
-/** Without the sound: that is what is heard first, also after a reload. */
+/** Removes a sound: the rest is what is played first, even after a reload. */
 async function removesASound(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
@@ -70,8 +70,8 @@ test('tasks', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
-    ['each fills prompts and format', fillsTheForm],
-    ['a sound is removed: the rest comes first', removesASound],
+    ['each task fills in prompts and format', fillsTheForm],
+    ['after removing a sound the rest comes first', removesASound],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

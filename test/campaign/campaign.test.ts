@@ -1,4 +1,4 @@
-/** A small part of what `npm run winnow -- campaign` does by the thousand. */
+/** A short campaign; `npm run winnow -- campaign` runs long ones. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { runCampaign } from './run.ts'
 const FAULTS = 60
 const timeout = 900_000
 
-test('60 faults: nothing is lost, nothing charged or told twice', { timeout }, async (t) => {
+test('60 faults: nothing is lost, charged twice or reported twice', { timeout }, async (t) => {
   t.diagnostic(`npm run winnow -- campaign --faults ${FAULTS} --seed ${TEST_SEED}`)
   const { violations, logs, ...summary } = await runCampaign(t, {
     seed: TEST_SEED,

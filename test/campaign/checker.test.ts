@@ -1,4 +1,4 @@
-/** The checker finds the errors in a history, and none in a correct one. */
+/** The checker finds each kind of error in a history, and none in a correct one. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,8 +11,8 @@ interface Case {
   account: AccountAtTheEnd
 }
 
-/** One request that completed, was charged and told. */
-function rightCase(): Case {
+/** Returns one request that completed, was charged, and had its webhook delivered. */
+function correctCase(): Case {
   const ask: Ask = {
     number: 0,
     account: 'paid',
@@ -59,12 +59,12 @@ function rightCase(): Case {
 
 const violations = ({ history, account }: Case) => violationsOf(history, [account])
 
-test('a history that is right has no violation', () => {
-  assert.deepEqual(violations(rightCase()), [])
+test('a correct history has no violations', () => {
+  assert.deepEqual(violations(correctCase()), [])
 })
 
-test('a request that was refused for its credits, or canceled, is right', () => {
-  const refused = rightCase()
+test('a request refused for lack of credits is correct', () => {
+  const refused = correctCase()
   Object.assign(refused.ask, {
     requestIds: [],
     isUncertain: false,
@@ -76,7 +76,7 @@ test('a request that was refused for its credits, or canceled, is right', () => 
   assert.deepEqual(violations(refused), [])
 })
 
-const WRONG: Record<string, [change: (one: Case) => unknown, said: RegExp]> = {
+const DEFECTS: Record<string, [change: (testCase: Case) => unknown, message: RegExp]> = {
   'it is lost': [({ account }) => (account.requests = []), /accepted, and is lost/],
   'it exists twice': [
     ({ account }) => account.requests.push({ ...account.requests[0]!, requestId: 'r2' }),
@@ -141,10 +141,10 @@ const WRONG: Record<string, [change: (one: Case) => unknown, said: RegExp]> = {
   ],
 }
 
-for (const [name, [change, said]] of Object.entries(WRONG)) {
+for (const [name, [change, message]] of Object.entries(DEFECTS)) {
   test(`the checker sees that ${name}`, () => {
-    const one = rightCase()
-    change(one)
-    assert.match(violations(one).join('\n'), said)
+    const testCase = correctCase()
+    change(testCase)
+    assert.match(violations(testCase).join('\n'), message)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Checks whether a history keeps the promise. It knows what clients saw and what the service says
- * at the end; it reads no log and no database.
+ * Checks a history against the promise that every request ends once and is charged at most once.
+ * Reads only what clients saw and what the API says at the end, no log and no database.
  */
 
 import {
@@ -11,10 +11,10 @@ import {
   type ListedRequest,
 } from './history.ts'
 
-/** How a request may fail in a campaign: canceled, not paid for. */
+/** Errors, besides a cancel, with which a request may be refused or fail in a campaign. */
 const CREDITS = ['INSUFFICIENT_CREDITS']
 
-/** Everything that is wrong, in sentences; empty: the promise was kept. */
+/** Returns a sentence for each violation; none if the promise was kept. */
 export function violationsOf(history: History, accounts: readonly AccountAtTheEnd[]): string[] {
   const listed = new Map<number, ListedRequest[]>()
   for (const request of accounts.flatMap(({ requests }) => requests)) {
@@ -29,7 +29,7 @@ export function violationsOf(history: History, accounts: readonly AccountAtTheEn
   ]
 }
 
-function wrongWith(ask: Ask, found: readonly ListedRequest[], history: History): string[] {
+function wrongWith(ask: Ask, matches: readonly ListedRequest[], history: History): string[] {
   const ids = new Set(ask.requestIds)
   const name = `request ${ask.number} (${[...ids].join(', ')})`
   const wrong: string[] = []
@@ -37,12 +37,12 @@ function wrongWith(ask: Ask, found: readonly ListedRequest[], history: History):
     wrong.push(`${name} was refused with ${ask.refusal}`)
   }
   if (ids.size > 1) wrong.push(`${name} has several ids for one key`)
-  if (found.length > 1) wrong.push(`${name} exists ${found.length} times`)
-  if (found.length === 0 && ids.size > 0) wrong.push(`${name} was accepted, and is lost`)
-  if (found.length > 0 && ids.size === 0 && !ask.isUncertain) {
+  if (matches.length > 1) wrong.push(`${name} exists ${matches.length} times`)
+  if (matches.length === 0 && ids.size > 0) wrong.push(`${name} was accepted, and is lost`)
+  if (matches.length > 0 && ids.size === 0 && !ask.isUncertain) {
     wrong.push(`${name} was refused with ${ask.refusal}, and exists`)
   }
-  const [request] = found
+  const [request] = matches
   if (!request) return wrong
   if (ids.size > 0 && !ids.has(request.requestId)) wrong.push(`${name} is now ${request.requestId}`)
   const { status, code } = request
@@ -56,7 +56,7 @@ function wrongWith(ask: Ask, found: readonly ListedRequest[], history: History):
 const mayFail = (ask: Ask, code: string | undefined): boolean =>
   code === 'CANCELED' ? ask.isCanceled : CREDITS.includes(code ?? '')
 
-/** Answers pass each other: only a question after the end must learn of it. */
+/** Answers may overtake each other, so only a query sent after the end was seen must report it. */
 function wrongStatuses({ statuses }: Ask, request: ListedRequest): string[] {
   const end = statuses.find(({ status }) => isEnd(status))
   if (!end) return []
@@ -99,7 +99,7 @@ function wrongWebhooks(
   return wrong
 }
 
-/** A completed request is charged once, any other never. */
+/** A completed request is charged once; any other is never charged. */
 function wrongBill(account: AccountAtTheEnd, asks: readonly Ask[]): string[] {
   const { name, isMetered, credited, balance, reserved, requests } = account
   const wrong: string[] = []

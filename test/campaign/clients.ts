@@ -1,4 +1,4 @@
-/** Clients of a campaign: they submit, follow and fetch all the time, and note what they see. */
+/** A campaign's clients: they keep submitting, following and downloading, and record what they see. */
 
 import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,17 +10,17 @@ import { WEBHOOK_SECRET, type Receiver } from './receivers.ts'
 import type { Account, Service } from './service.ts'
 
 const SAMPLE_RATE = 8_000
-/** Lengths of the files that they send. */
+/** Lengths of the files that clients send. */
 const SECONDS = [0.4, 1.3]
 const POLL_MS = 1_000
-/** A stream that says nothing for so long is reopened. */
+/** A status stream is reopened after this time. */
 const STREAM_MS_MAX = 60_000
 
 export interface AskOptions {
   account: Account
-  /** Breaks the upload off in the middle, and sends it again. */
+  /** Whether to break the upload off in the middle, and then send it again. */
   breaksOff?: boolean
-  /** Cancels so long after the submit was answered. */
+  /** Cancels the request this long after its submit was answered. */
   cancelAfterMs?: number
 }
 
@@ -31,7 +31,7 @@ interface ClientsOptions {
   history: History
   /** Milliseconds since the start of the campaign. */
   now: () => number
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   random: () => number
 }
 
@@ -48,12 +48,12 @@ export class Clients {
     this.#options = options
   }
 
-  /** Asks that have not ended yet. */
+  /** Number of requests that have not ended yet. */
   get open(): number {
     return this.#open.size
   }
 
-  /** Asks so often in the mean, until `stop`. */
+  /** Submits `perSecond` requests a second on average, until `stop`. */
   start(perSecond: number): void {
     const { accounts, random } = this.#options
     const submitting = new AbortController()
@@ -70,12 +70,12 @@ export class Clients {
     this.#submitting?.abort()
   }
 
-  /** Resolves when every ask has ended. */
+  /** Resolves when every request has ended. */
   async idle(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open)
   }
 
-  /** Begins the life of a request, from its file to its result; never throws. */
+  /** Starts one request, from the upload to the download of its result; never throws. */
   ask(options: AskOptions): void {
     const { history, now, random, service } = this.#options
     const ask: Ask = {
@@ -117,7 +117,7 @@ export class Clients {
     }
   }
 
-  /** The request's id; undefined when it was refused. */
+  /** Returns the request's id, or undefined if it was refused. */
   async #submit(
     ask: Ask,
     bytes: Buffer,
@@ -133,7 +133,7 @@ export class Clients {
     }
     const options = { idempotencyKey: `ask-${ask.number}` }
     ask.submittedAt = now()
-    const once = () =>
+    const submitOnce = () =>
       service.persistently(
         account,
         async (client) => {
@@ -144,7 +144,7 @@ export class Clients {
       )
     const isSentTwice = random() < 0.15
     try {
-      await Promise.all(isSentTwice ? [once(), once()] : [once()])
+      await Promise.all(isSentTwice ? [submitOnce(), submitOnce()] : [submitOnce()])
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       ask.refusal = error.code
@@ -152,7 +152,7 @@ export class Clients {
     return ask.requestIds[0]
   }
 
-  /** A new file, until one is whole: clocks jump, so an address may expire before it is used. */
+  /** Uploads a file, again if need be: when a clock jumps, the upload URL may expire before it is used. */
   async #upload(account: Account, bytes: Buffer, breaksOff: boolean): Promise<string> {
     const { service } = this.#options
     const blob = new Blob([bytes])
@@ -172,7 +172,7 @@ export class Clients {
       } catch (error) {
         const code = error instanceof ApiError ? error.code : undefined
         if (code === 'FILE_ALREADY_UPLOADED') return file.file_id // the answer was lost
-        // A try that had been given up may arrive later than this one, and takes its place.
+        // A timed-out attempt may arrive after a later one, and replaces it.
         const isReplaced = code === 'INVALID_REQUEST' && /newer upload/.test(String(error))
         if (code !== 'FILE_EXPIRED' && !isReplaced) throw error
       }
@@ -231,7 +231,7 @@ export class Clients {
     }
   }
 
-  /** Notes a status; whether it is the end. */
+  /** Records a status; returns whether it is final. */
   #see(
     ask: Ask,
     { status, error }: Awaited<ReturnType<Client['status']>>,
@@ -261,7 +261,7 @@ export class Clients {
   }
 }
 
-/** Sends half of a file, and hangs up. */
+/** Sends half of a file, then hangs up. */
 async function breakOff({ upload_url: url, headers }: CreatedFile, bytes: Buffer): Promise<void> {
   const sending = httpRequest(url, {
     method: 'PUT',

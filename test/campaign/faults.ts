@@ -1,4 +1,4 @@
-/** How each kind of fault is made; a fault resolves when it is over. */
+/** Injects each kind of fault. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clients } from './clients.ts'
@@ -18,7 +18,7 @@ export interface Scene {
   history: History
 }
 
-/** Makes one; resolves when it is over, with the place of it. */
+/** Injects one fault; resolves when it is over, with its target. */
 type Fault = (scene: Scene, planned: PlannedFault) => Promise<string>
 
 const JUMPS_MS = [-3_000, 60_000, 1_200_000, 3_600_000]
@@ -95,19 +95,19 @@ const diskFull: Fault = async ({ world }, planned) => {
   await sleep(planned.lastsMs)
   await disk.free()
   if (name === 'broker') await restartBroker(world)
-  setTimeout(() => (world.fullDisks -= 1), START_MS_MAX) // what began to start meanwhile
+  setTimeout(() => (world.fullDisks -= 1), START_MS_MAX) // for processes that were starting while it was full
   return name
 }
 
-/** A process that begins to start may need so long to find its disk full. */
+/** How long a process that starts may take to find its disk full. */
 const START_MS_MAX = 15_000
 
-/** As the documents say: it stores nothing until then. */
+/** A broker whose disk was full stores nothing until it restarts, as the documents say. */
 async function restartBroker({ processes: { broker } }: World): Promise<void> {
   await broker.whenUp(() => broker.end('SIGTERM'))
 }
 
-/** Once at a time. */
+/** Waits for the previous one: only one at a time. */
 const databaseKilled: Fault = async ({ world }, planned) => {
   const killed = world.databaseFaults.then(async () => {
     await world.postgres!.stop(planned.how < 0.5 ? 'SIGQUIT' : 'SIGINT')
@@ -156,7 +156,7 @@ const requestCanceled: Fault = async ({ clients, accounts }, planned) => {
   return 'a client'
 }
 
-/** More is asked for than was paid for. */
+/** Submits more than the account has been credited. */
 const creditsRunOut: Fault = async ({ service, clients, accounts }, planned) => {
   const account = accounts.find(({ name }) => name === 'poor')!
   await service.credit(account, CREDITS, `credit ${planned.number}`)
@@ -186,10 +186,10 @@ export const FAULTS: Readonly<Record<Kind, Fault>> = {
   'credits run out': creditsRunOut,
 }
 
-/** Faults of clients and receivers: the service has nothing to recover from. */
+/** Faults of clients and receivers, from which the service has nothing to recover. */
 export const IS_OUTSIDE = /^(receiver|upload|key|request|credits)/
 
-/** Kinds of faults that this world can have. */
+/** Returns the kinds of faults that this world supports. */
 export function possibleKinds({ disks, clock, postgres }: World): Kind[] {
   const missing = new Set<Kind>([
     ...(Object.keys(disks).length === 0 ? (['disk full'] as const) : []),
@@ -202,8 +202,8 @@ export function possibleKinds({ disks, clock, postgres }: World): Kind[] {
 const pick = <T>(items: readonly T[], share: number): T => items[Math.floor(share * items.length)]!
 
 /**
- * Acts on a process that runs, or on the next one that does. Waits while more than one process is
- * down: a slow machine would never have them all.
+ * Calls `act` with a process that is up, or with the next one to come up. Waits while more than one
+ * is down, because on a slow machine they would otherwise never all be up.
  */
 async function onProcess<T>(
   { processes: { broker, gateways, engines } }: World,

@@ -1,31 +1,31 @@
-/** Records what clients and receivers saw in a campaign, in milliseconds since its start. */
+/** What clients and receivers saw in a campaign; times are in milliseconds since its start. */
 
 export interface SeenStatus {
-  /** An answer reflects the time between these. */
+  /** The answer reflects a state between `askedAt` and `at`. */
   askedAt: number
   at: number
   status: string
   code: string | undefined
 }
 
-/** One thing that a client wanted separated; its number goes with it, as prompt and metadata. */
+/** One submission of a client; its prompt and its metadata carry its number. */
 export interface Ask {
   number: number
   account: string
   submittedAt: number
   hasWebhook: boolean
-  /** Ids of every 202 answer. */
+  /** Ids from all 202 answers. */
   requestIds: string[]
-  /** A try had no answer: the request may exist. */
+  /** Whether an attempt got no answer, so that the request may exist. */
   isUncertain: boolean
-  /** Why it was refused for good. */
+  /** Error code of its final refusal. */
   refusal: string | undefined
   isCanceled: boolean
-  /** In the order in which they were answered. */
+  /** In the order of the answers. */
   statuses: SeenStatus[]
-  /** Seconds that it costs when it completes. */
+  /** Seconds charged when it completes. */
   cost: number
-  /** Problem with its outputs. */
+  /** What is wrong with its outputs. */
   damage: string | undefined
 }
 
@@ -35,14 +35,14 @@ export interface Webhook {
   requestId: string
   body: string
   isSigned: boolean
-  /** Undefined: none was given. */
+  /** Status of the receiver's answer; undefined if it gave none. */
   answered: number | undefined
 }
 
-/** How a fault went. */
+/** A fault that was injected. */
 export interface DoneFault {
   kind: string
-  /** Its target, for people. */
+  /** Its target, for readers. */
   target: string
   beganAt: number
   endedAt: number
@@ -54,17 +54,17 @@ export interface History {
   faults: DoneFault[]
   /** Processes that ended unasked. */
   deaths: string[]
-  /** Answers that no client may see, such as 404 for a resource just made. */
+  /** Answers that no client should see, such as a 404 for a resource just created. */
   surprises: string[]
-  /** Calls with a revoked key, made after the revocation was answered, and answered with success. */
+  /** Calls that succeeded with a key whose revocation had been confirmed. */
   revokedKeysUsed: string[]
 }
 
-/** The service's data of an account once all is over. */
+/** An account as the API reports it after the campaign. */
 export interface AccountAtTheEnd {
   name: string
   isMetered: boolean
-  /** Seconds that were credited. */
+  /** Seconds credited so far. */
   credited: number
   balance: number
   reserved: number
@@ -73,7 +73,7 @@ export interface AccountAtTheEnd {
 
 export interface ListedRequest {
   requestId: string
-  /** The number of the ask. */
+  /** Number of the `Ask`. */
   number: number
   status: string
   code: string | undefined

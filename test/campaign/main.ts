@@ -1,6 +1,6 @@
 /**
- * `winnow campaign`: real processes, clients and faults by a seed (docs/explain/reliability.md). Prints
- * its progress, then a summary as JSON; ends with 1 when the promise was broken.
+ * `winnow campaign`: runs real processes, clients and seeded faults (docs/explain/reliability.md). Prints
+ * its progress, then a summary as JSON; exits with 1 if the promise was broken.
  */
 
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Which fault comes when: a function of the seed. */
+/** Derives the schedule of faults from the seed. */
 
 import { seededRandom } from '../support/basics/random.ts'
 
@@ -29,13 +29,13 @@ export type Kind = keyof typeof KINDS
 export interface PlannedFault {
   number: number
   kind: Kind
-  /** Since the fault before, in milliseconds. */
+  /** Milliseconds since the previous fault. */
   afterMs: number
-  /** Used by faults that last. */
+  /** Duration in milliseconds, for faults that have one. */
   lastsMs: number
-  /** From 0 up to 1: which process, connection or receiver. */
+  /** From 0 up to 1: selects the process, connection or receiver. */
   which: number
-  /** From 0 up to 1: how much, or how. */
+  /** From 0 up to 1: selects the degree or the variant. */
   how: number
 }
 
@@ -45,11 +45,11 @@ const LASTS_MS = { least: 100, most: 3_000 }
 interface PlanOptions {
   seed: number
   faults: number
-  /** Between two faults; without it they come by the second. */
+  /** Milliseconds between two faults; by default within `AFTER_MS`. */
   everyMs?: number | undefined
 }
 
-/** @param kinds those that can be made on this machine */
+/** @param kinds the kinds that this machine supports */
 export function planFaults(
   { seed, faults, everyMs }: PlanOptions,
   kinds: readonly Kind[],

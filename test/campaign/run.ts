@@ -1,6 +1,6 @@
 /**
- * A campaign: real processes, clients all the time, and faults by a seed; then nothing fails any
- * more, all must come to its end, and the checker reads what clients and receivers saw.
+ * A campaign: real processes, clients that never pause, and seeded faults. After the last fault every
+ * request must end; then the checker reads what clients and receivers saw.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -26,7 +26,7 @@ export interface CampaignOptions {
   faults: number
   database: 'sqlite' | 'postgres'
   gateways: number
-  /** Between two faults; without it they come by the second. */
+  /** Milliseconds between two faults; the plan has a default. */
   everyMs?: number | undefined
   /** Called about once a second. */
   onProgress?: (line: string) => void
@@ -38,16 +38,16 @@ const ENGINES = 2
 const RECEIVERS = 4
 const ASKS_PER_SECOND = 1
 const PAID_SECONDS = 1_000_000
-/** Clients go on for so long after the last fault. */
+/** How long clients keep submitting after the last fault. */
 const CALM_MS = 3_000
-/** In which all must come to its end then: an engine gives up a job's events after ten minutes. */
+/** Limit for everything to end after that: an engine retries a job's events for ten minutes. */
 const REST_MS_MAX = 12 * 60_000
 const SAMPLE_EVERY_MS = 10_000
 const AUDIT_EVERY_MS = 1_000
 
 /**
- * Runs one to its end; the summary says what was wrong, and where the logs of all lie then.
- * @param scope what ends the processes; its end also ends a campaign before its time
+ * Runs a campaign. The summary lists the violations and, if there are any, the folder of the logs.
+ * @param scope ends the processes; if it ends early, so does the campaign
  */
 export async function runCampaign(scope: Scope, options: CampaignOptions): Promise<Summary> {
   const startedAt = performance.now()
@@ -56,7 +56,7 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
   const minutes = (options.faults * (options.everyMs ?? 0)) / 60_000
   const world = await startWorld(scope, { ...options, engines: ENGINES, minutes, history })
   const scene = await startScene(scope, world, { ...options, history, now })
-  const stopTelling = tell(scene, options, now)
+  const stopReporting = reportProgress(scene, options, now)
   let isOver = false
   scope.after(async () => {
     if (!isOver) options.onProgress?.(`cut off; logs in ${await keepLogs(scene, options.seed)}`)
@@ -71,7 +71,7 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
     const seconds = now() / 1_000
     return summaryOf(history, { ...options, commit: commit(), violations, seconds, logs })
   } finally {
-    stopTelling()
+    stopReporting()
     scene.service.over.abort(new Error('the campaign is over'))
   }
 }
@@ -100,7 +100,7 @@ async function startScene(
   return { world, service, clients, accounts, receivers, history }
 }
 
-/** Each begins in its time, whether those before it are over or not; resolves when all are. */
+/** Starts each fault at its time, even if earlier ones are still in progress; resolves when all are over. */
 async function makeFaults(
   scene: Scene,
   options: CampaignOptions,
@@ -114,17 +114,17 @@ async function makeFaults(
     history.faults.push({ kind: planned.kind, target, beganAt, endedAt: now() })
   }
   clients.start(ASKS_PER_SECOND)
-  const made: Promise<void>[] = []
+  const running: Promise<void>[] = []
   for (const planned of plan) {
     await sleep(planned.afterMs)
-    made.push(make(planned))
+    running.push(make(planned))
   }
-  await Promise.all(made)
+  await Promise.all(running)
   await sleep(CALM_MS)
   clients.stop()
 }
 
-/** Resolves when every request has ended and was told of, or when the time for it is over. */
+/** Resolves when every request has ended and its webhook has arrived, or at the deadline. */
 async function comeToRest(scene: Scene, now: () => number): Promise<AccountAtTheEnd[]> {
   const { clients, service, history } = scene
   const deadline = now() + REST_MS_MAX
@@ -132,21 +132,21 @@ async function comeToRest(scene: Scene, now: () => number): Promise<AccountAtThe
   const waiting = new AbortController()
   const late = sleep(REST_MS_MAX, 'late', waiting).catch(() => 'late')
   const isIdle = (await Promise.race([idle, late])) === 'idle'
-  waiting.abort() // a timer would keep the process alive
+  waiting.abort() // otherwise the timer would keep the process alive
   if (!isIdle) history.surprises.push(`${clients.open} clients still wait for an answer or an end`)
   const redelivered = new Set<string>()
   for (;;) {
     const accounts = await Promise.all(scene.accounts.map((account) => service.audit(account)))
     const unfinished = accounts.flatMap(({ requests }) => requests).filter((r) => !isEnd(r.status))
-    const untold = await redeliver(scene, accounts, redelivered)
-    if ((unfinished.length === 0 && untold === 0) || now() > deadline) return accounts
+    const undelivered = await redeliver(scene, accounts, redelivered)
+    if ((unfinished.length === 0 && undelivered === 0) || now() > deadline) return accounts
     await sleep(AUDIT_EVERY_MS)
   }
 }
 
 /**
- * Asks once for each webhook that a receiver did not take to be sent again: the service would do so
- * by itself, but hours later. Returns how many have not come yet.
+ * Requests redelivery, once, of each webhook that no receiver has accepted: the service would retry
+ * it too, but hours later. Returns how many have not arrived yet.
  */
 async function redeliver(
   { service, history, ...scene }: Scene,
@@ -158,21 +158,21 @@ async function redeliver(
       .filter(({ answered }) => answered === 204 || answered === 410)
       .map(({ requestId }) => requestId),
   )
-  let untold = 0
+  let undelivered = 0
   for (const { name, requests } of accounts) {
     const account = scene.accounts.find((each) => each.name === name)!
     for (const { requestId, number, delivery } of requests) {
       if (!history.asks[number]?.hasWebhook || settled.has(requestId)) continue
-      untold += 1
+      undelivered += 1
       if (delivery === 'delivered' || redelivered.has(requestId)) continue
       redelivered.add(requestId)
       await service.persistently(account, (client) => client.redeliver(requestId))
     }
   }
-  return untold
+  return undelivered
 }
 
-/** Until the scope ends. A sample that cannot be taken, as the database is away, is left out. */
+/** Samples until the scope ends. Skips a sample that fails, for example while the database is down. */
 async function startSampling(
   scope: Scope,
   world: World,
@@ -188,16 +188,16 @@ async function startSampling(
   scope.after(() => clearInterval(timer))
 }
 
-function tell(
+function reportProgress(
   { history, clients }: Scene,
   options: CampaignOptions,
   now: () => number,
 ): () => void {
-  let told = 0 // of what is wrong
+  let reported = 0
   const timer = setInterval(() => {
     const wrong = [...history.deaths, ...history.surprises]
-    for (const what of wrong.slice(told)) options.onProgress?.(`wrong: ${what}`)
-    told = wrong.length
+    for (const what of wrong.slice(reported)) options.onProgress?.(`wrong: ${what}`)
+    reported = wrong.length
     const minutes = Math.floor(now() / 60_000)
     const seconds = String(Math.floor(now() / 1_000) % 60).padStart(2, '0')
     options.onProgress?.(
@@ -209,7 +209,7 @@ function tell(
   return () => clearInterval(timer)
 }
 
-/** Writes the logs of all processes, and the history, to a folder that stays. */
+/** Writes the logs of all processes and the history to a folder that outlives the campaign. */
 async function keepLogs({ world, history }: Scene, seed: number): Promise<string> {
   const folder = join(tmpdir(), `winnow-campaign-${seed}-${Date.now()}`)
   await mkdir(folder)

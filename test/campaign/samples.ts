@@ -6,12 +6,12 @@ import { sql } from 'kysely'
 import { openTestDatabase } from '../support/database/test-database.ts'
 import type { World } from './world.ts'
 
-/** By column: `rss of gateway 0` in MiB, `files of gateway 0` open, `rows`, `disk` in MiB. */
+/** By column: `rss of gateway 0` and `disk` in MiB, `files of gateway 0` (open) and `rows` as counts. */
 export type Sample = Readonly<Record<string, number>>
 
 const TABLES = ['requests', 'files', 'deliveries', 'outbox', 'ledger', 'request_logs'] as const
 
-/** A function that takes one; processes that do not run are left out of it. */
+/** Returns a function that takes a sample; it leaves out processes that are not running. */
 export async function createSampler(
   t: { after(end: () => unknown): void },
   { processes, folder, disks, postgres }: World,
@@ -47,7 +47,7 @@ function readProc(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // it has just ended
+    return '' // it has just exited
   }
 }
 
@@ -55,7 +55,7 @@ function openFilesOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length
   } catch {
-    return 0 // it has just ended
+    return 0 // it has just exited
   }
 }
 

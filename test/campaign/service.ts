@@ -1,4 +1,4 @@
-/** The service as clients and operators call it in a campaign: again, until an answer comes. */
+/** The service as a campaign's clients and admin call it: retried until it answers. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -10,7 +10,7 @@ import {
 import { call } from '../../clients/typescript/call.ts'
 import type { AccountAtTheEnd, ListedRequest } from './history.ts'
 
-/** Longer than an answer takes on a busy machine. */
+/** Longer than any answer takes on a busy machine. */
 const ANSWER_MS_MAX = 10_000
 const PAUSE_MS = { least: 100, most: 700 }
 
@@ -18,14 +18,14 @@ export interface Account {
   id: string
   name: string
   isMetered: boolean
-  /** Seconds that it was credited. */
+  /** Seconds credited so far. */
   credited: number
-  /** That its clients use now. */
+  /** The key that its clients use now. */
   key: { id: string; secret: string }
 }
 
 export class Service {
-  /** Ends all calls: nobody waits for them any more. */
+  /** Aborts all calls at the end of the campaign. */
   readonly over = new AbortController()
   readonly #url: string
   readonly #adminToken: string
@@ -35,16 +35,16 @@ export class Service {
     this.#adminToken = adminToken
   }
 
-  /** A client with the account's key of now. @param signal ends what it does */
+  /** Returns a client with the account's current key; `signal` aborts its calls. */
   clientOf({ key }: Account, signal: AbortSignal): Client {
     const either = AbortSignal.any([signal, this.over.signal])
-    const own = { signal: either, retries: 0 } // each call is one in the history
-    return createClient({ baseUrl: this.#url, apiKey: key.secret, ...own })
+    const options = { signal: either, retries: 0 } // the history records each call
+    return createClient({ baseUrl: this.#url, apiKey: key.secret, ...options })
   }
 
   /**
-   * Retries `attempt` until another try would not change the answer.
-   * @throws ApiError with such a refusal; the signal's reason when the campaign is over
+   * Retries `attempt` until it succeeds or is refused for good.
+   * @throws ApiError on such a refusal; the signal's reason when the campaign is over
    */
   async persistently<T>(
     account: Account,
@@ -75,22 +75,22 @@ export class Service {
   async createKey(accountId: string): Promise<Account['key']> {
     const scopes = ['models:read', 'files:write', 'files:read', 'audio:separate']
     const body = { account_id: accountId, scopes }
-    const made = await this.#admin<{ key_id: string; key: string }>('/admin/keys', body)
-    return { id: made.key_id, secret: made.key }
+    const created = await this.#admin<{ key_id: string; key: string }>('/admin/keys', body)
+    return { id: created.key_id, secret: created.key }
   }
 
-  /** Resolves when the revocation is answered: from then on the key must be refused. */
+  /** Resolves when the revocation is confirmed: from then on the key must be refused. */
   async revokeKey(keyId: string): Promise<void> {
     await this.#admin(`/admin/keys/${keyId}/revoke`, {})
   }
 
-  /** Once for each reference. */
+  /** Credits the account; must be called once per reference. */
   async credit(account: Account, seconds: number, reference: string): Promise<void> {
     await this.#admin(`/admin/accounts/${account.id}/credit`, { seconds, reference })
     account.credited += seconds
   }
 
-  /** The account with all its requests. */
+  /** Returns the account with all its requests. */
   async audit(account: Account): Promise<AccountAtTheEnd> {
     const requests: ListedRequest[] = []
     let cursor: string | null = ''
@@ -110,7 +110,7 @@ export class Service {
     return { name, isMetered, credited, balance, reserved, requests }
   }
 
-  /** The status of a plain call with a key. */
+  /** Returns the status of a plain call with this key. */
   async statusWith(secret: string): Promise<number> {
     for (;;) {
       const reply = await fetch(`${this.#url}/v1/account`, {

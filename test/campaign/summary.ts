@@ -1,4 +1,4 @@
-/** Sums up a campaign in numbers. */
+/** Summarizes a campaign in figures. */
 
 import { IS_OUTSIDE } from './faults.ts'
 import { isEnd, type Ask, type DoneFault, type History } from './history.ts'
@@ -15,11 +15,11 @@ export interface Summary {
   accepted: number
   ended: Readonly<Record<string, number>>
   webhooks: number
-  /** From the end of a fault of the service to the end of the first request submitted after it. */
+  /** From the end of a fault of the service to the first completion of a request submitted after it. */
   recover_ms: { n: number; p50: number; p99: number; most: number }
   ended_by_themselves: number
   violations: readonly string[]
-  /** Folder of the logs, when something was wrong. */
+  /** Folder of the logs, if there were violations. */
   logs?: string | undefined
 }
 
@@ -28,11 +28,11 @@ type SummaryFields = Pick<
   'seed' | 'commit' | 'database' | 'gateways' | 'seconds' | 'violations' | 'logs'
 >
 
-export function summaryOf(history: History, known: SummaryFields): Summary {
+export function summaryOf(history: History, fields: SummaryFields): Summary {
   const { asks, webhooks, faults, deaths } = history
   const times = recoveryTimes(history).sort((a, b) => a - b)
   const quantile = (share: number) => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0)
-  const { seed, commit, database, gateways, seconds, violations, logs } = known
+  const { seed, commit, database, gateways, seconds, violations, logs } = fields
   return {
     seed,
     commit,

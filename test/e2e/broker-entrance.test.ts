@@ -1,4 +1,4 @@
-/** Connects to a broker that others run: over TLS, with credentials, as part of a cluster. */
+/** Connects to a broker that somebody else runs: over TLS, with credentials, as part of a cluster. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -36,7 +36,7 @@ async function connected(address: BrokerAddress): Promise<boolean> {
   return isConnected
 }
 
-test('a broker behind TLS is trusted by NATS_CA, and not without', async (t) => {
+test('a broker with TLS is trusted with NATS_CA, and not without it', async (t) => {
   const { url } = await start(t, { settings: [tls('localhost')] })
   const { port, username } = new URL(url)
   const local = `nats://${username}@localhost:${port}`
@@ -51,7 +51,7 @@ test('a broker behind TLS is trusted by NATS_CA, and not without', async (t) => 
   })
 })
 
-test('a certificate that expired is named as such', async (t) => {
+test('an expired certificate is reported as expired', async (t) => {
   const { url } = await start(t, { settings: [tls('expired')] })
   const address = { url: url.replace('127.0.0.1', 'localhost'), caFile: fixture('expired') }
   await assert.rejects(connected(address), {
@@ -65,7 +65,7 @@ test('tls:// demands TLS of a broker that has none', async (t) => {
   await assert.rejects(connected({ url: url.replace('nats:', 'tls:') }), { name: 'StartError' })
 })
 
-test('NATS_CREDS enters with a user of an operator; without it the broker refuses', async (t) => {
+test('NATS_CREDS logs in a user of a NATS operator, whom the broker otherwise refuses', async (t) => {
   const { settings, credentials } = makeNatsCredentials()
   const { url, folder } = await start(t, { token: null, settings })
   const credentialsFile = join(folder, 'user.creds')
@@ -77,7 +77,7 @@ test('NATS_CREDS enters with a user of an operator; without it the broker refuse
   })
 })
 
-test('a single server that is asked for three copies is named, with what would be right', async (t) => {
+test('three replicas on a single server are refused with what would be right', async (t) => {
   const { url } = await start(t, {})
   await assert.rejects(connected({ url, replicas: 3 }), {
     name: 'StartError',

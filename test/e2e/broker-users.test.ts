@@ -1,4 +1,4 @@
-/** The rights of the users of ops/nats-cluster.conf, at real servers that run with it. */
+/** The permissions of the users in ops/nats-cluster.conf, on real servers that run with that file. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -51,8 +51,8 @@ async function connectAs(
   return broker
 }
 
-/** A connection that may send anything, with the subjects that the server refused to it. */
-async function rawly(t: TestContext, address: string, caFile: string) {
+/** Connects without any filter; collects the subjects that the server refuses. */
+async function connectRaw(t: TestContext, address: string, caFile: string) {
   const servers = address.split(',').map((server) => new URL(server))
   const { username: user, password: pass } = servers[0]!
   const connection = await connect({
@@ -74,8 +74,8 @@ async function rawly(t: TestContext, address: string, caFile: string) {
   return { connection, refused }
 }
 
-/** Resolves once the server has read all that was sent, and has told what it refused. */
-const settled = async (connection: NatsConnection) => {
+/** Resolves once the server has processed everything sent and reported what it refused. */
+const untilProcessed = async (connection: NatsConnection) => {
   await connection.flush()
   await new Promise(setImmediate)
 }
@@ -94,7 +94,7 @@ test('an engine waits for the streams of a gateway, then leases, reports and ack
       ({ message }: Error) => message,
     )
   let message = await refusal()
-  while (/no broker answers/.test(message)) message = await refusal() // it elects its leaders
+  while (/no broker answers/.test(message)) message = await refusal() // while it elects its leaders
   assert.match(
     message,
     /^NATS_URL: the broker has no streams of Winnow yet, after 1 s\. Start a ga/,
@@ -103,22 +103,22 @@ test('an engine waits for the streams of a gateway, then leases, reports and ack
   const engine = await connectAs(t, cluster, { isEngine: true })
   const events: string[] = []
   const letters: DeadLetter[] = []
-  const told: unknown[] = []
+  const received: unknown[] = []
   let wake = () => {}
   const until = async (isThere: () => boolean) => {
     while (!isThere()) await new Promise<void>((resolve) => (wake = resolve))
   }
-  const noting =
+  const collectInto =
     <T>(list: T[]) =>
     async (value: T) => {
       list.push(value)
       wake()
     }
-  const noteEvent = noting(events)
+  const noteEvent = collectInto(events)
   t.after(await gateway.followEvents(({ attempt_id }) => noteEvent(attempt_id)))
-  t.after(await gateway.followDeadLetters(noting(letters)))
-  t.after(gateway.followProgress(noting(told)))
-  t.after(gateway.followAnnouncements(noting(told)))
+  t.after(await gateway.followDeadLetters(collectInto(letters)))
+  t.after(gateway.followProgress(collectInto(received)))
+  t.after(gateway.followAnnouncements(collectInto(received)))
 
   assert.equal(await engine.leaseJob(1_000, 'first', 'htdemucs'), null, 'nobody has named it yet')
   const sequence = await gateway.publishJob(jobOf('r1'), 'r1')
@@ -133,7 +133,7 @@ test('an engine waits for the streams of a gateway, then leases, reports and ack
   await until(() => events.length === 1)
   assert.deepEqual(events, [again.attemptId])
   await again.ack()
-  // An acknowledged job leaves a replicated stream a moment after the acknowledgement is answered.
+  // An acknowledged job leaves a replicated stream a moment after the acknowledgment is answered.
   while (await gateway.hasJob('r1', sequence)) await sleep(20)
   const named = await engine.leaseJob(5_000, 'first', 'htdemucs')
   assert.equal(named?.job.request_id, 'r2')
@@ -143,7 +143,7 @@ test('an engine waits for the streams of a gateway, then leases, reports and ack
 
   engine.publishProgress({ request_id: 'r1', attempt_id: 'a', at: AT, progress: 0.5 })
   engine.announceEngine({ engine_id: 'e', control_address: '127.0.0.1:1' })
-  await until(() => told.length === 2)
+  await until(() => received.length === 2)
   await engine.publishEvent({ ...started('bad'), engine_id: 'x"\r\n' })
   await until(() => letters.length === 1)
   assert.equal(letters[0]!.attempt_id, 'bad')
@@ -180,7 +180,7 @@ const GATEWAYS_MAY_NOT_PUBLISH = [
   '$JS.API.CONSUMER.DELETE.JOBS.engines',
 ]
 
-test('all else is refused, to engines and to gateways', async (t) => {
+test('everything else is refused to engines and gateways', async (t) => {
   const cluster = await startCluster(t)
   await connectAs(t, cluster)
   const { url, engineUrl } = cluster
@@ -193,18 +193,18 @@ test('all else is refused, to engines and to gateways', async (t) => {
       message: /^NATS_URL: the user may not do .* Name the user of its role, as ops\/nats-cluster/,
     })
   }
-  const { connection, refused } = await rawly(t, cluster.engineUrl, cluster.caFile)
+  const { connection, refused } = await connectRaw(t, cluster.engineUrl, cluster.caFile)
   for (const subject of ENGINES_MAY_NOT_PUBLISH) connection.publish(subject, '{}')
   for (const subject of ENGINES_MAY_NOT_READ) connection.subscribe(subject, { callback: () => {} })
-  await settled(connection)
+  await untilProcessed(connection)
   const all = [...ENGINES_MAY_NOT_PUBLISH, ...ENGINES_MAY_NOT_READ]
   assert.deepEqual(
     all.filter((subject) => !refused.has(subject)),
     [],
   )
-  const gateway = await rawly(t, cluster.url, cluster.caFile)
+  const gateway = await connectRaw(t, cluster.url, cluster.caFile)
   for (const subject of GATEWAYS_MAY_NOT_PUBLISH) gateway.connection.publish(subject, '{}')
-  await settled(gateway.connection)
+  await untilProcessed(gateway.connection)
   assert.deepEqual(
     GATEWAYS_MAY_NOT_PUBLISH.filter((subject) => !gateway.refused.has(subject)),
     [],

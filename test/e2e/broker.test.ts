@@ -1,4 +1,4 @@
-/** The broker against a real nats-server: what gateway and engine rely on. */
+/** The broker on a real nats-server: everything that gateway and engine rely on. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -43,7 +43,7 @@ const event = (attemptId: string, type: 'started' | 'released' = 'started'): Eve
 
 type User = { close(): Promise<void> }
 
-/** Closes what uses the server of a test before `end`, whose test ends. */
+/** Closes a test's connections to a server before it calls `end`. */
 function usersOf(t: Pick<TestContext, 'after'>, end = async () => {}) {
   const users: User[] = []
   t.after(async () => {
@@ -53,7 +53,7 @@ function usersOf(t: Pick<TestContext, 'after'>, end = async () => {}) {
   return { closeFirst: (user: User) => void users.push(user) }
 }
 
-/** A server that ends with the test. */
+/** Starts a server that ends with the test. */
 async function startOwnServer(t: Pick<TestContext, 'after'>) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
   const server = await startNatsServer({ folder })
@@ -69,7 +69,7 @@ before(async (t) => {
   common = await startOwnServer(t as TestContext)
 })
 
-/** The server of this file, as it is after its first start: without streams. */
+/** Returns this file's shared server as after its first start, without streams. */
 async function startServer(t: Pick<TestContext, 'after'>) {
   const { host, username: token } = new URL(common.url)
   const connection = await connect({ servers: host, token })
@@ -90,7 +90,7 @@ async function connectTo({ url, closeFirst }: Server, leaseSeconds = 30) {
 const start = async (t: TestContext, leaseSeconds = 30) =>
   connectTo(await startServer(t), leaseSeconds)
 
-/** The server's own view: its streams, their updates, and a way to publish anything. */
+/** Inspects the server itself: its streams, their updates, and a client that can publish anything. */
 async function inspect({ url, closeFirst }: Server) {
   const { host, username: token } = new URL(url)
   const connection = await connect({ servers: host, token })
@@ -100,9 +100,9 @@ async function inspect({ url, closeFirst }: Server) {
   connection.subscribe('$JS.API.STREAM.UPDATE.*', {
     callback: (_, { subject }) => void updates.push(subject.split('.').at(-1) ?? ''),
   })
-  /** The streams that were updated so far. */
+  /** Returns the streams updated so far. */
   const updated = async () => {
-    await connection.flush() // which is answered after all that was delivered before
+    await connection.flush() // answered after everything delivered before it
     return updates
   }
   await connection.flush()
@@ -114,9 +114,9 @@ const whenTrue = async (isTrue: () => Promise<boolean>) => {
   while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Resolves with the first `count` values that `follow` hands over. */
+/** Collects values with `take`; `all` resolves with the first `count` of them. */
 function collect<T>(count: number) {
-  const got: T[] = []
+  const collected: T[] = []
   let done: (values: T[]) => void
   const all = new Promise<T[]>((resolve) => {
     done = resolve
@@ -124,12 +124,12 @@ function collect<T>(count: number) {
   return {
     all,
     take: (value: T) => {
-      if (got.push(value) === count) done(got)
+      if (collected.push(value) === count) done(collected)
     },
   }
 }
 
-test('gateways and engines that make the streams at once agree', async (t) => {
+test('gateways and engines can create the streams at the same time', async (t) => {
   for (let i = 0; i < 5; i += 1) {
     const server = await startServer(t)
     const connect = (installation?: string) =>
@@ -149,7 +149,7 @@ test('gateways and engines that make the streams at once agree', async (t) => {
   }
 })
 
-test('a start changes no stream that is as it should be: it could undo a change made meanwhile', async (t) => {
+test('a start changes no correct stream, because that could undo a concurrent change', async (t) => {
   const server = await startServer(t)
   const { manager, updated } = await inspect(server)
   await connectTo(server)
@@ -160,7 +160,7 @@ test('a start changes no stream that is as it should be: it could undo a change 
   assert.deepEqual(await updated(), ['JOBS', 'JOBS'])
 })
 
-test('a job is stored once however often it is published, leased once, and gone after its ack', async (t) => {
+test('a job is stored once however often it is published, leased once, and removed by its ack', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1')
   assert.equal(await broker.publishJob(job('r1'), 'r1'), sequence)
@@ -180,7 +180,7 @@ test('a lease without heartbeats lapses, and the job is delivered again', async 
   assert.notEqual(first?.attemptId, second?.attemptId)
 })
 
-test('heartbeats hold a lease past its time', async (t) => {
+test('heartbeats keep a lease alive beyond its time', async (t) => {
   const broker = await start(t, 1)
   await broker.publishJob(job('r1'), 'r1')
   const lease = await broker.leaseJob(2_000)
@@ -189,16 +189,16 @@ test('heartbeats hold a lease past its time', async (t) => {
   assert.equal(await broker.leaseJob(3_000), null)
 })
 
-/** A job that names its model. */
-const named = (requestId: string, separator: string): Job => {
+/** Returns a job that names its model. */
+const jobForModel = (requestId: string, separator: string): Job => {
   const plain = job(requestId)
   return { ...plain, options: { ...plain.options, separator } }
 }
 
 test('a job that names a model is leased for that model alone', async (t) => {
   const broker = await start(t)
-  const sequence = await broker.publishJob(named('r1', 'ht.6s'), 'r1')
-  await broker.publishJob(named('r2', 'ht.6s'), 'r2', 'further')
+  const sequence = await broker.publishJob(jobForModel('r1', 'ht.6s'), 'r1')
+  await broker.publishJob(jobForModel('r2', 'ht.6s'), 'r2', 'further')
   assert.equal(await broker.leaseJob(1_000), null)
   assert.equal(await broker.leaseJob(1_000, 'first', 'ht'), null)
   assert.equal(await broker.leaseJob(1_000, 'first', 'mini'), null)
@@ -210,18 +210,18 @@ test('a job that names a model is leased for that model alone', async (t) => {
   assert.equal(await broker.hasJob('r1', sequence), false)
 })
 
-test('jobs of queues that an older version lacks outlive a start of it', async (t) => {
+test('jobs in queues that an older version lacks survive a start of that version', async (t) => {
   const server = await startServer(t)
   const broker = await connectTo(server)
   const { manager } = await inspect(server)
-  const of020 = ['jobs.separate', 'jobs.further']
+  const subjectsOf020 = ['jobs.separate', 'jobs.further']
   for (const [subjects, queue, separator] of [
-    [of020, 'first', 'mini'],
-    [[...of020, 'jobs.named.>'], 'short', undefined], // as 0.4.0
+    [subjectsOf020, 'first', 'mini'],
+    [[...subjectsOf020, 'jobs.named.>'], 'short', undefined], // as in 0.4.0
   ] as const) {
     const ids = [1, 2].map((i) => `${queue} ${i}`)
     for (const id of ids) {
-      await broker.publishJob(separator ? named(id, separator) : job(id), id, queue)
+      await broker.publishJob(separator ? jobForModel(id, separator) : job(id), id, queue)
       if (id === ids[0]) await manager.streams.update('JOBS', { subjects: [...subjects] })
     }
     for (const id of ids) {
@@ -230,7 +230,7 @@ test('jobs of queues that an older version lacks outlive a start of it', async (
   }
 })
 
-test('the queues of jobs are leased apart; a repeat is stored in none', async (t) => {
+test('each job queue is leased separately, and a duplicate is stored in none', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1', 'further')
   assert.equal(await broker.publishJob(job('r1'), 'r1', 'first'), sequence)
@@ -245,9 +245,9 @@ test('the queues of jobs are leased apart; a repeat is stored in none', async (t
   assert.equal((await broker.leaseJob(2_000, 'short-further'))?.job.request_id, 'r3')
 })
 
-test('an engine that holds all the long jobs that it may leases a short one at once', async (t) => {
+test('an engine with as many long jobs as it may hold still leases a short one at once', async (t) => {
   const broker = await start(t)
-  const begun = new Set<string>()
+  const startedJobs = new Set<string>()
   const intake = new Intake({
     broker,
     modelNames: () => [],
@@ -257,13 +257,13 @@ test('an engine that holds all the long jobs that it may leases a short one at o
     outage: () => null,
     separate: ({ job }, signal) =>
       new Promise((resolve) => {
-        begun.add(job.request_id)
+        startedJobs.add(job.request_id)
         signal.addEventListener('abort', () => resolve('released'))
       }),
     log,
   })
   const untilBegun = async (count: number) => {
-    while (begun.size < count) await sleep(10)
+    while (startedJobs.size < count) await sleep(10)
   }
   for (const queue of ['first', 'further'] as const) {
     for (let i = 0; i < 8; i += 1) {
@@ -271,17 +271,17 @@ test('an engine that holds all the long jobs that it may leases a short one at o
     }
   }
   intake.start()
-  await untilBegun(4) // half of the engine
+  await untilBegun(4) // half of the engine's slots
   await broker.publishJob(job('short 1'), 'short 1', 'short')
   await broker.publishJob(job('short 2'), 'short 2', 'short-further')
   await untilBegun(6)
-  const names = [...begun].map((name) => name.split(' ')[0])
+  const names = [...startedJobs].map((name) => name.split(' ')[0])
   assert.ok(names.filter((name) => name === 'further').length <= 2, names.join(', '))
   assert.deepEqual(names.slice(4).sort(), ['short', 'short'])
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 6 })
 })
 
-test('the queue of an older version is taken over with the jobs in it', async (t) => {
+test('the queue of an older version is adopted with its jobs', async (t) => {
   const server = await startServer(t)
   const { host, username: token } = new URL(server.url)
   const old = await connect({ servers: host, token })
@@ -305,7 +305,7 @@ test('the queue of an older version is taken over with the jobs in it', async (t
   assert.equal((await broker.leaseJob(2_000, 'further'))?.job.request_id, 'r2')
 })
 
-test('a lease that lapsed and was delivered again is held and ended by heartbeats and ack of the first', async (t) => {
+test('heartbeats and ack of a lapsed lease extend and end the lease that replaced it', async (t) => {
   const broker = await start(t, 1)
   const sequence = await broker.publishJob(job('r1'), 'r1')
   const first = await broker.leaseJob(2_000)
@@ -317,7 +317,7 @@ test('a lease that lapsed and was delivered again is held and ended by heartbeat
   assert.equal(await broker.hasJob('r1', sequence), false)
 })
 
-test('a removed job is never leased; removing one that is gone says so', async (t) => {
+test('a removed job is never leased, and a second removal returns false', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1')
   assert.equal(await broker.removeJob('r1', sequence), true)
@@ -325,7 +325,7 @@ test('a removed job is never leased; removing one that is gone says so', async (
   assert.equal(await broker.leaseJob(1_000), null)
 })
 
-test('after the loss of the store, no request removes the job that has its sequence', async (t) => {
+test('after the broker lost its streams, no request removes a foreign job at its old sequence', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r2'), 'r2')
   assert.equal(await broker.hasJob('r1', sequence), false)
@@ -333,13 +333,13 @@ test('after the loss of the store, no request removes the job that has its seque
   assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r2')
 })
 
-test('a loss of the streams reaches also who follows losses after it, and only once', async (t) => {
+test('a loss of the streams also reaches a later follower, but only one', async (t) => {
   const server = await startServer(t)
   const broker = await connectTo(server)
   const { manager } = await inspect(server)
   await broker.publishJob(job('r1'), 'r1')
   await Promise.all([JOBS, EVENTS].map(({ stream }) => manager.streams.delete(stream)))
-  await broker.publishJob(job('r2'), 'r2') // creates the streams again
+  await broker.publishJob(job('r2'), 'r2') // recreates the streams
   let losses = 0
   broker.followLosses(() => (losses += 1))
   assert.equal(losses, 1)
@@ -347,7 +347,7 @@ test('a loss of the streams reaches also who follows losses after it, and only o
   assert.equal(losses, 1, 'what was handled is not handled again')
 })
 
-test('a job given back too often becomes a dead letter, and leaves the queue', async (t) => {
+test('a job released too often becomes a dead letter, and leaves the queue', async (t) => {
   const broker = await start(t)
   const letters = collect<DeadLetter>(1)
   t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
@@ -362,11 +362,11 @@ test('a job given back too often becomes a dead letter, and leaves the queue', a
   await whenTrue(async () => !(await broker.hasJob('r1', sequence)))
 })
 
-test('a job that no engine understands becomes a dead letter, whole', async (t) => {
+test('a job that no engine understands becomes a dead letter, in full', async (t) => {
   const server = await startServer(t)
   const broker = await connectTo(server)
   const { manager, client, stored } = await inspect(server)
-  await manager.consumers.update('JOBS', 'engines', { max_deliver: 1 }) // sooner than it would
+  await manager.consumers.update('JOBS', 'engines', { max_deliver: 1 }) // sooner than by default
   const letters = collect<DeadLetter>(2)
   t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
   await client.publish('jobs.separate', JSON.stringify({ request_id: 'r1', prompt: 1 }))
@@ -378,12 +378,12 @@ test('a job that no engine understands becomes a dead letter, whole', async (t) 
   assert.equal(lease?.job.request_id, 'r2')
   await lease?.ack()
   let done = false
-  const pulling = whenTrue(async () => (await broker.leaseJob(1_000), done)) // else the server does not look
-  const got = await letters.all
+  const pulling = whenTrue(async () => (await broker.leaseJob(1_000), done)) // the server only checks when pulled from
+  const collected = await letters.all
   done = true
   await pulling
   assert.deepEqual(
-    got.sort((a, b) => a.sequence - b.sequence),
+    collected.sort((a, b) => a.sequence - b.sequence),
     [
       { request_id: 'r1', stream: 'JOBS', sequence: 1 },
       { stream: 'JOBS', sequence: 2 },
@@ -395,17 +395,17 @@ test('a job that no engine understands becomes a dead letter, whole', async (t) 
   assert.equal(await stored('DEAD_LETTERS'), 2)
 })
 
-test('an event that can never be handled becomes a dead letter, whole', async (t) => {
+test('an event that can never be handled becomes a dead letter, in full', async (t) => {
   const server = await startServer(t)
   const broker = await connectTo(server)
   const { manager, stored } = await inspect(server)
-  await manager.consumers.update('EVENTS', 'gateway', { max_deliver: 2 }) // sooner than it would
+  await manager.consumers.update('EVENTS', 'gateway', { max_deliver: 2 }) // sooner than by default
   const letters = collect<DeadLetter>(1)
   t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
-  let tries = 0
+  let attempts = 0
   t.after(
     await broker.followEvents(async () => {
-      tries += 1
+      attempts += 1
       throw new RangeError('Maximum call stack size exceeded')
     }),
   )
@@ -413,13 +413,13 @@ test('an event that can never be handled becomes a dead letter, whole', async (t
   assert.deepEqual(await letters.all, [
     { request_id: 'r', attempt_id: 'a1', type: 'started', stream: 'EVENTS', sequence: 1 },
   ])
-  assert.equal(tries, 2)
+  assert.equal(attempts, 2)
   await whenTrue(async () => (await stored('EVENTS')) === 0)
   const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.EVENTS' })
   assert.deepEqual(letter?.json(), event('a1'))
 })
 
-test('every consumer limits deliveries, also one that an earlier version made', async (t) => {
+test('every consumer limits deliveries, even one that an earlier version created', async (t) => {
   const server = await startServer(t)
   const { manager } = await inspect(server)
   await manager.streams.add({
@@ -433,7 +433,7 @@ test('every consumer limits deliveries, also one that an earlier version made', 
     max_ack_pending: 64,
   })
   await connectTo(server, 2)
-  await connectTo(server, 3) // another length of leases
+  await connectTo(server, 3) // with another lease length
   let consumers = 0
   for await (const {
     config: { name: stream },
@@ -447,7 +447,7 @@ test('every consumer limits deliveries, also one that an earlier version made', 
   assert.equal(consumers, 8)
 })
 
-test('events arrive once and in order; one whose handling fails comes again', async (t) => {
+test('events arrive once and in order; one whose handling fails is redelivered', async (t) => {
   const broker = await start(t)
   const events = collect<string>(4)
   let failures = 1
@@ -462,7 +462,7 @@ test('events arrive once and in order; one whose handling fails comes again', as
   assert.deepEqual(await events.all, ['a1 started', 'a1 released', 'a2 started', 'a2 started'])
 })
 
-test('a slow event holds up no other, and a stop awaits it', async (t) => {
+test('a slow event delays no other, and stopping waits for it', async (t) => {
   const broker = await start(t)
   const fast = collect<string>(1)
   const handled: string[] = []
@@ -482,7 +482,7 @@ test('a slow event holds up no other, and a stop awaits it', async (t) => {
   assert.deepEqual(handled, ['a2', 'a1'])
 })
 
-test('progress and hellos reach whoever listens', async (t) => {
+test('progress and announcements reach whoever listens', async (t) => {
   const broker = await start(t)
   const received = collect<unknown>(2)
   t.after(broker.followProgress(received.take))
@@ -507,8 +507,8 @@ test('a changed request is published to other gateways, and not to its publisher
   assert.deepEqual([...new Set(received)], ['other a'])
 })
 
-/** A log whose lines can be waited for. */
-function watchedLog() {
+/** Returns a log, its lines, and a function that waits for the first line. */
+function createAwaitableLog() {
   const lines: string[] = []
   let arrived = () => {}
   const write = (line: string) => {
@@ -524,12 +524,12 @@ function watchedLog() {
   return { lines, first, log: pino({ level: 'info' }, { write }) }
 }
 
-test('a broker that starts later is waited for, which is said once', async (t) => {
+test('a client waits for a broker that starts later, and logs that once', async (t) => {
   const { url, process: server, folder } = await startOwnServer(t)
   const gone = new Promise((resolve) => server.once('exit', resolve))
   server.kill('SIGKILL')
   await gone
-  const { lines, first, log } = watchedLog()
+  const { lines, first, log } = createAwaitableLog()
   const connecting = connectServer({ address: { url }, name: 'test', leaseSeconds: 30, log })
   await first()
   await new Promise((resolve) => setTimeout(resolve, 1_000))
@@ -545,7 +545,7 @@ test('a broker that starts later is waited for, which is said once', async (t) =
   assert.doesNotMatch(lines.join(), new RegExp(token))
 })
 
-test('a broker that never answers, or that refuses, is named without its password', async (t) => {
+test('a broker that never answers or refuses is named without its password', async (t) => {
   const { url, process: server } = await startOwnServer(t)
   const { host } = new URL(url)
   const failure = (url: string) =>
@@ -579,9 +579,9 @@ for (const [program, env, wrong] of [
   ['engine/main.ts', { JOBS_MAX: '0' }, ['JOBS_MAX', 'NATS_URL']],
 ] as const) {
   test(`${program} with wrong settings ends with one line that names them all`, async () => {
-    const said = await lastWords(program, { NATS_URL: '', ...env })
-    assert.match(said, /^The settings are not valid:\n/)
-    for (const name of wrong) assert.match(said, new RegExp(`^  ${name} must be `, 'm'))
+    const message = await failedStart(program, { NATS_URL: '', ...env })
+    assert.match(message, /^The settings are not valid:\n/)
+    for (const name of wrong) assert.match(message, new RegExp(`^  ${name} must be `, 'm'))
   })
 }
 
@@ -595,17 +595,17 @@ for (const program of ['gateway/main.ts', 'engine/main.ts']) {
       await rm(folder, { recursive: true, force: true })
     })
     const env = { NATS_URL: `nats://127.0.0.1:${port}`, DATA_DIR: folder, SCRATCH_DIR: folder }
-    const said = await lastWords(program, env)
+    const message = await failedStart(program, env)
     assert.match(
-      said,
+      message,
       /^NATS_URL: the broker at 127\.0\.0\.1:\d+ keeps no streams .*JetStream \(-js\)/,
     )
   })
 }
 
-test('a cluster without a leader is waited for, whatever it answers meanwhile', async (t) => {
+test('a client waits for a cluster without a leader, whatever that answers meanwhile', async (t) => {
   const cluster = await startCluster(t)
-  const { lines, first, log } = watchedLog()
+  const { lines, first, log } = createAwaitableLog()
   const address = { url: cluster.url, caFile: cluster.caFile, replicas: 3 }
   let connecting!: ReturnType<typeof connectServer>
   await cluster.restart(0, () =>
@@ -619,8 +619,11 @@ test('a cluster without a leader is waited for, whatever it answers meanwhile', 
   assert.equal(lines.length, 1)
 })
 
-/** The log of a program that ends at its start, with code 1 and one line. */
-async function lastWords(program: string, env: Readonly<Record<string, string>>): Promise<string> {
+/** Returns the message of a program that exits with 1 at its start, after a single log line. */
+async function failedStart(
+  program: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
   const child = execFile(process.execPath, ['scripts/run.mjs', program], {
     env: { ...process.env, ...env },
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -631,13 +634,13 @@ async function lastWords(program: string, env: Readonly<Record<string, string>>)
     once(child, 'exit'),
   ])
   assert.equal(code, 1)
-  assert.doesNotMatch(stderr, /\n\s+at /) // TensorFlow writes lines of its own
+  assert.doesNotMatch(stderr, /\n\s+at /) // TensorFlow writes its own lines
   const { level, msg } = JSON.parse(stdout)
   assert.equal(level, 60)
   return msg
 }
 
-test('a broker that is away keeps no process from ending', async (t) => {
+test('an unreachable broker keeps no process from ending', async (t) => {
   const { url, process: server } = await startOwnServer(t)
   const broker = await connectBroker({ address: { url }, name: 'test', leaseSeconds: 30, log })
   const stops = [
@@ -652,7 +655,7 @@ test('a broker that is away keeps no process from ending', async (t) => {
   await broker.close()
 })
 
-test('a broker that refuses the credentials for a while is connected to again', async (t) => {
+test('a client reconnects to a broker that refused its credentials for a while', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
   let server = await startNatsServer({ folder })
   const { port, username: token } = new URL(server.url)

@@ -1,4 +1,4 @@
-/** The package of the TypeScript client, installed by npm into an empty folder. */
+/** The TypeScript client's package, installed by npm into an empty folder. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ const MODULES = [
   'webhook',
 ]
 
-/** Code of a page: the types of Node are not there. */
+/** Code of a web page, without Node's types. */
 const PAGE = `
 import { ApiError, createClient, type Result, type Submission } from 'winnow-client'
 const input: Submission['input'] = { prompts: ['a', 'b'], file_id: 'file_1', acceleration: 'fast' }
@@ -59,7 +59,7 @@ try {
 console.log(JSON.stringify({ status, model: data[0]?.id, refused }))
 `
 
-test('client package: installed by npm it is typed, and both its entries work', async (t) => {
+test('client package: installed by npm, it has types, and both entry points work', async (t) => {
   const folder = await buildClient(t)
   const consumer = join(folder, 'consumer')
   await mkdir(consumer)

@@ -14,7 +14,7 @@ const VERSIONS = { bun: '1.4.5', deno: '2.9.6' }
 const SECONDS = 2
 const SAMPLE_RATE = 16_000
 
-/** Uploads, submits, follows and fetches; then is refused. */
+/** Uploads, submits, follows and downloads; then makes a request that is refused. */
 const program = (media: Buffer) => `
 import { ApiError, createClient } from 'winnow-client'
 const [baseUrl, apiKey] = globalThis.Deno?.args ?? process.argv.slice(2)
@@ -40,7 +40,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('client package: it uploads, follows and fetches in Bun and in Deno', async (t) => {
+test('client package: it uploads, follows and downloads in Bun and Deno', async (t) => {
   const folder = await buildClient(t)
   const consumer = join(folder, 'consumer')
   await mkdir(join(consumer, 'node_modules'), { recursive: true })

@@ -1,7 +1,7 @@
 /**
- * Every block of code in the documents, run as it stands there, in a folder like a checkout, with a
- * running service. Only addresses are replaced: those of the service, and of example.com. Output
- * that a page shows is compared with the real one.
+ * Runs every block of code in the documents as written, in a folder like a checkout, against a running
+ * service. Replaces only addresses: those of the service, and of example.com. Compares the output that
+ * a page shows with the real output.
  */
 
 import assert from 'node:assert/strict'
@@ -30,9 +30,9 @@ import {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['sh', 'ts', 'python']
-/** Drawn on the site, what a program prints, files of settings, and the rule in bucket.test.ts. */
+/** Diagrams, output of programs, settings files, and the rule that bucket.test.ts reads. */
 const NO_CODE = ['mermaid', 'text', 'json', 'yaml']
-/** Blocks that cannot run in a test: it is to be lowered, not raised. */
+/** Number of blocks that cannot run in a test; lower it whenever possible, and never raise it. */
 const NOT_RUN_MAX = 10
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const MINUTE_MS = 60_000
@@ -44,19 +44,19 @@ const runnable = blocks.filter(
   ({ language, notRun }) => RUN.includes(language) && notRun === undefined,
 )
 
-/** Reasons why pages can't run here: install-host takes no checkout that services do not see. */
-const hindrances = new Map(
+/** Reasons why a page can't run here: install-host needs a checkout that services can see. */
+const skipReasons = new Map(
   runnable
     .filter(({ code }) => code.includes('install-host'))
     .map(({ page }) => [page, hindranceOf()]),
 )
 
-/** Files before and after a page's blocks, in sh; and lines before those of TypeScript. */
+/** Shell commands before and after a page's blocks, and lines put before its code. */
 interface Reader {
   has?: string
   gets?: string
   code?: string
-  /** Before each block that does not open a client itself. */
+  /** Put before each block that does not create a client itself. */
   client?: string
 }
 
@@ -164,8 +164,8 @@ let winnow: Winnow
 let folder: string
 let compiled: Promise<void>
 let pythonPath: string
-/** Pairs of a text in the documents, and its value here. */
-const replaced: [string, string][] = []
+/** Pairs of a text in the documents and its replacement here. */
+const replacements: [string, string][] = []
 
 before(async (t) => {
   folder = await mkdtemp(join(tmpdir(), 'docs-'))
@@ -175,7 +175,7 @@ before(async (t) => {
   const street = await readFile(examplePath('siren-and-speech.wav'))
   const example = await serve(t as TestContext, (_request, reply) => void reply.end(street))
   const { grpc = '', metrics = '' } = winnow.gateway.ready
-  replaced.push(
+  replacements.push(
     ['http://127.0.0.1:8080', winnow.url],
     ['127.0.0.1:8081', grpc],
     ['http://127.0.0.1:9080', metrics],
@@ -186,7 +186,7 @@ before(async (t) => {
   pythonPath = `${join(ROOT, 'clients/python/src')}:${await pythonPackages('httpx==0.28.1')}`
   await Promise.all([makeReaderMedia(), makeNodeModules()])
   compiled = compileBlocks()
-  compiled.catch(() => undefined) // the test of the types awaits it, and every page
+  compiled.catch(() => undefined) // the types test awaits it, and so does every page
 })
 after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
@@ -204,7 +204,7 @@ async function makeReaderMedia(): Promise<void> {
   await writeFile(join(media, 'one.flac'), (await downloadResult(winnow, submitted)).target)
 }
 
-/** The checkout's, and the client as its README builds it. */
+/** Links the checkout's packages, and builds the client as its README says. */
 async function makeNodeModules(): Promise<void> {
   const modules = join(folder, 'node_modules')
   const client = join(modules, 'winnow-client')
@@ -222,19 +222,23 @@ async function makeNodeModules(): Promise<void> {
 
 const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc')
 
-test('every block names its language, and few cannot run', (t) => {
-  const known = [...RUN, ...NO_CODE]
+test('every block names its language, and only a few cannot run', (t) => {
+  const languages = [...RUN, ...NO_CODE]
   for (const { page, line, language } of blocks) {
-    assert.ok(known.includes(language), `${page}:${line} names its language: ${known.join(', ')}`)
+    assert.ok(
+      languages.includes(language),
+      `${page}:${line} names its language: ${languages.join(', ')}`,
+    )
   }
-  const left = blocks.filter((block) => block.notRun !== undefined)
-  for (const { page, line, notRun } of left) t.diagnostic(`not run: ${page}:${line}: ${notRun}`)
-  t.diagnostic(`${runnable.length} blocks run, ${left.length} do not`)
+  const notRunBlocks = blocks.filter((block) => block.notRun !== undefined)
+  for (const { page, line, notRun } of notRunBlocks)
+    t.diagnostic(`not run: ${page}:${line}: ${notRun}`)
+  t.diagnostic(`${runnable.length} blocks run, ${notRunBlocks.length} do not`)
   assert.ok(runnable.length >= 30, `${runnable.length} blocks run`)
-  assert.ok(left.length <= NOT_RUN_MAX, `${left.length} blocks do not run`)
+  assert.ok(notRunBlocks.length <= NOT_RUN_MAX, `${notRunBlocks.length} blocks do not run`)
 })
 
-test('what cannot run is right in its syntax, and the test that it names exists', () => {
+test('blocks that cannot run have valid syntax, and the tests that they name exist', () => {
   for (const { page, line, code, notRun = '' } of blocks.filter(
     ({ notRun }) => notRun !== undefined,
   )) {
@@ -244,9 +248,9 @@ test('what cannot run is right in its syntax, and the test that it names exists'
   }
 })
 
-test('the types of every block of TypeScript are right', () => compiled)
+test('every block of TypeScript passes the type check', () => compiled)
 
-/** Compiles every block of TypeScript; what runs is the outcome, which starts faster than tsx does. */
+/** Compiles every block of TypeScript; the tests run its output, which starts faster than tsx. */
 async function compileBlocks(): Promise<void> {
   const types = join(folder, 'types')
   await mkdir(types)
@@ -275,11 +279,11 @@ async function compileBlocks(): Promise<void> {
   })
 }
 
-/** `docs/start.md`, line 9: `docs-start-md-9.mts`. */
+/** Returns a file name: `docs-start-md-9.mts` for `docs/start.md`, line 9. */
 const nameOf = ({ page, line, language }: CodeBlock): string =>
   `${page.replaceAll(/[/.]/g, '-')}-${line}.${language === 'ts' ? 'mts' : 'py'}`
 
-/** Pages that do not mind who else uses the service: they run next to the others. */
+/** Returns whether a page tolerates other users of the service, and so may run beside the others. */
 const isShared = (page: string) => /^(clients|docs\/reference)\//.test(page)
 
 describe('the blocks of a page run one after the other', { concurrency: 2 }, () => {
@@ -290,7 +294,7 @@ describe('the blocks of a page run one after the other', { concurrency: 2 }, () 
 
 function runPages(pages: readonly string[]): void {
   for (const page of pages) {
-    test(page, { timeout: 5 * MINUTE_MS, skip: hindrances.get(page) ?? false }, async () => {
+    test(page, { timeout: 5 * MINUTE_MS, skip: skipReasons.get(page) ?? false }, async () => {
       await compiled
       const output = await runPage(page)
       assert.doesNotMatch(output, REFUSED)
@@ -308,23 +312,23 @@ function sourceOf({ page, language, code }: CodeBlock): string {
 }
 
 function replaceAddresses(code: string, more: [string, string][] = []): string {
-  return [...replaced, ...more].reduce((text, [from, to]) => text.replaceAll(from, to), code)
+  return [...replacements, ...more].reduce((text, [from, to]) => text.replaceAll(from, to), code)
 }
 
 const announcement = ({ page, line }: CodeBlock): string => `--- ${page}:${line}`
 
-/** Each output that a page shows, with what the block before it printed. */
+/** Returns each output that a page shows, with what the block before it printed. */
 function outputsOf(page: string, output: string) {
   const ofPage = blocks.filter((block) => block.page === page)
   return ofPage.flatMap((block, i) => {
     if (!block.isOutput) return []
     const [, after = ''] = output.split(`${announcement(ofPage[i - 1]!)}\n`)
-    const printed = replaced.reduce((text, [to, from]) => text.replaceAll(from, to), after)
+    const printed = replacements.reduce((text, [to, from]) => text.replaceAll(from, to), after)
     return [{ shown: block.code, printed: printed.split(/^--- /m)[0]!, line: block.line }]
   })
 }
 
-/** `…` stands for anything within a line; the lines come one after the other. */
+/** Returns a pattern for an output, in which `…` stands for anything within a line. */
 const patternOf = (shown: string): RegExp =>
   new RegExp(
     shown
@@ -334,7 +338,7 @@ const patternOf = (shown: string): RegExp =>
       .join('.*'),
   )
 
-/** @returns what the blocks print; @throws Error with it when one of them fails */
+/** Returns what the blocks print; throws an Error with it if one of them fails. */
 async function runPage(page: string): Promise<string> {
   const cwd = await makeCheckout(page)
   const [port = 0] = await freePorts(1)
@@ -383,7 +387,7 @@ async function runPage(page: string): Promise<string> {
   })
 }
 
-/** A folder with what a checkout has, whose data are those of the service. */
+/** Creates a folder like a checkout, with the service's data. */
 async function makeCheckout(page: string): Promise<string> {
   const cwd = join(folder, page.replaceAll(/[/.]/g, '-'))
   await mkdir(join(cwd, 'examples'), { recursive: true })

@@ -21,8 +21,8 @@ import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-/** An address outside, as far as a test goes. */
-async function startOutside(t: TestContext): Promise<string> {
+/** Starts a server that stands in for the internet. */
+async function startInternetServer(t: TestContext): Promise<string> {
   const server = createServer((_request, answer) => void answer.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -47,8 +47,8 @@ function reported({ findings }: Report) {
   return { findings, finding }
 }
 
-/** In a process of its own, whose environment is where Amazon's SDK looks for keys. */
-async function examineAlone(words: readonly string[], env: Environment) {
+/** Runs doctor in its own process, because Amazon's SDK reads its keys from the environment. */
+async function examineInNewProcess(words: readonly string[], env: Environment) {
   const child = spawn(
     process.execPath,
     ['scripts/run.mjs', 'scripts/cli/main.ts', 'doctor', ...words, '--json'],
@@ -62,7 +62,7 @@ let outside: string
 let env: Environment
 before(async (t) => {
   winnow = await startWinnow(t as TestContext)
-  outside = await startOutside(t as TestContext)
+  outside = await startInternetServer(t as TestContext)
   env = {
     NATS_URL: winnow.nats.url,
     DATA_DIR: winnow.folder,
@@ -73,7 +73,7 @@ before(async (t) => {
   }
 })
 
-test('on a service that runs, nothing is missing', async () => {
+test('nothing is missing on a running service', async () => {
   const { code, findings, finding } = await examine(['--egress', outside], env)
   assert.deepEqual(
     findings.filter(({ severity }) => !['fine', 'unused'].includes(severity)),
@@ -97,7 +97,7 @@ test('on a service that runs, nothing is missing', async () => {
   )
 })
 
-test('what a gateway lacks stands there as it says it', async (t) => {
+test('the problems of a gateway are shown in its own words', async (t) => {
   const problems = ['The disk of DATA_DIR is nearly full.', 'The broker is away.']
   const readiness = { status: 'unavailable', database: true, broker: false, engines: 1, problems }
   const { url } = await serve(t, (_request, reply) => void reply.end(JSON.stringify(readiness)))
@@ -109,7 +109,7 @@ test('what a gateway lacks stands there as it says it', async (t) => {
   )
 })
 
-test('for people it is a table', async () => {
+test('for people the output is a table', async () => {
   const words = ['--role', 'gateway', '--egress', outside]
   const { text } = await runCommand(doctor, words, { env })
   assert.match(text, /^ok {4}node +Node \d+/)
@@ -117,7 +117,7 @@ test('for people it is a table', async () => {
   assert.doesNotMatch(text, new RegExp(new URL(winnow.nats.url).username))
 })
 
-test('what is broken fails, and says what would help', async (t) => {
+test('whatever is broken fails, and says what would help', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const broken = {
@@ -138,7 +138,7 @@ test('what is broken fails, and says what would help', async (t) => {
     assert.equal(['warning', 'failure'].includes(severity), Boolean(remedy))
 })
 
-test('a database that cannot be read is compared with nothing', async (t) => {
+test('an unreadable database is not compared with anything', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'winnow.db'), 'no database')
@@ -165,7 +165,7 @@ test('an engine without its model fails', async (t) => {
   assert.match(finding('separation').found, new RegExp(folder))
 })
 
-test('weights that are not those of this version fail', async (t) => {
+test('weights of another version fail', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'model.safetensors')
@@ -178,7 +178,7 @@ test('weights that are not those of this version fail', async (t) => {
   assert.match((await fileFinding(file, MINI_SHA256)).found, /has SHA-256 \w+…, not c?\w+…/)
 })
 
-test('settings that no process would take are named, each', async () => {
+test('each invalid setting is named', async () => {
   const { code, findings } = await examine(['--egress', outside], {
     ...env,
     PORT: 'http',
@@ -191,7 +191,7 @@ test('settings that no process would take are named, each', async () => {
   assert.match(problems.join('\n'), /JOBS_MAX must be auto or a whole number/)
 })
 
-test('a database of a newer version, and one that is none, fail', async (t) => {
+test('a database of a newer version, and a file that is no database, fail', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const database = new SqliteDatabase(join(folder, 'winnow.db'))
@@ -212,14 +212,14 @@ test('a database of a newer version, and one that is none, fail', async (t) => {
   assert.match(other.finding('database').remedy ?? '', /backup/)
 })
 
-test('a bucket is tried; without its credentials it fails', async (t) => {
+test('a bucket is tested, and fails without its credentials', async (t) => {
   const s3 = await startS3(t)
   const words = ['--role', 'gateway', '--egress', outside]
   const bucket = { ...env, S3_BUCKET: s3.bucket, S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region }
-  const good = await examineAlone(words, { ...bucket, ...s3.env })
+  const good = await examineInNewProcess(words, { ...bucket, ...s3.env })
   assert.match(good.finding('bucket').found, /an object is put, got and removed in \d+ ms/)
   assert.match(good.finding('bucket cors').found, /no rule for web pages/)
-  const bad = await examineAlone(words, {
+  const bad = await examineInNewProcess(words, {
     ...bucket,
     AWS_ACCESS_KEY_ID: 'nobody',
     AWS_SECRET_ACCESS_KEY: 'nothing',

@@ -1,4 +1,4 @@
-/** An engine as an admin sees it: its control plane, its log, and its behaviour in an outage. */
+/** An engine as an admin sees it: its control plane, its log, and how it behaves in an outage. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -14,14 +14,17 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-delete process.env.TF_CPP_MIN_LOG_LEVEL // which engines would inherit
+delete process.env.TF_CPP_MIN_LOG_LEVEL // engines would inherit it
 
-/** Resolves with the first statistics of the engine that are as said. */
-function statsOf({ engines }: Winnow, isIt: (stats: EngineStats) => boolean): Promise<EngineStats> {
+/** Resolves with the first statistics of the engine that match. */
+function statsOf(
+  { engines }: Winnow,
+  isMatch: (stats: EngineStats) => boolean,
+): Promise<EngineStats> {
   const engine = connectEngine(engines[0]?.ready.control ?? '')
   return new Promise((resolve) => {
     const stop = engine.watchStats(100, (stats) => {
-      if (!isIt(stats)) return
+      if (!isMatch(stats)) return
       stop()
       engine.close()
       resolve(stats)
@@ -29,7 +32,7 @@ function statsOf({ engines }: Winnow, isIt: (stats: EngineStats) => boolean): Pr
   })
 }
 
-test('an outage of the media store costs neither the work done nor a try', async (t) => {
+test('an outage of the media store costs neither finished work nor an attempt', async (t) => {
   const winnow = await startWinnow(t)
   const path = join(winnow.folder, 'noise.wav')
   await writeFile(path, wavBytes([noise(30, 8_000)], 8_000))
@@ -46,7 +49,7 @@ test('an outage of the media store costs neither the work done nor a try', async
   await statsOf(winnow, ({ state }) => state === 'READY')
 })
 
-test('an engine logs nothing of the native library, and logs and applies the budget of a batch', async (t) => {
+test('an engine logs nothing from the native library, and applies a changed batch budget', async (t) => {
   const winnow = await startWinnow(t, { env: { BATCH_FRAMES_MAX: '2048' } })
   const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
   t.after(() => engine.close())

@@ -17,7 +17,7 @@ const FILES = 10
 const THERE = ': already separated (--force separates it again)'
 const REST = 'rest.without-piano+speech'
 
-/** Runs the command; after `linesMax` lines it gets Ctrl-C. */
+/** Runs the command; interrupts it with SIGINT after `linesMax` lines. */
 async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = Infinity) {
   const child = spawn(
     process.execPath,
@@ -37,11 +37,11 @@ async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = 
   return { code, lines, problems }
 }
 
-async function ends({ client }: Winnow, request: { request_id: string }): Promise<void> {
+async function untilEnd({ client }: Winnow, request: { request_id: string }): Promise<void> {
   for await (const { status } of client.follow(request)) void status
 }
 
-/** Targets of the last request: all requests of one file have the same. */
+/** Returns the targets of the last request. All requests for one file have the same targets. */
 async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
   const { data } = await client.list({ limit: 1 })
   const { targets = [] } = (await client.result(data[0]!)).data
@@ -52,14 +52,14 @@ async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
   )
 }
 
-/** The sum of the squared differences of two sounds. */
+/** Returns the sum of the squared differences of two sounds. */
 const distanceTo = (one: Float32Array[]) => (other: Float32Array[] | undefined) =>
   one.reduce(
     (all, plane, c) => plane.reduce((sum, x, i) => sum + (x - other![c]![i]!) ** 2, all),
     0,
   )
 
-test('a folder of files, two prompts: interrupted, it goes on where it was', async (t) => {
+test('separating a folder with two prompts resumes after an interruption', async (t) => {
   const winnow = await startWinnow(t)
   const [songs, stems] = [join(winnow.folder, 'songs'), join(winnow.folder, 'stems')]
   await mkdir(songs)
@@ -79,7 +79,7 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
     ),
   )
   const { data } = await winnow.client.list({ limit: 100 })
-  for (const request of data) await ends(winnow, request)
+  for (const request of data) await untilEnd(winnow, request)
   const sourcesIn = (lines: string[]) =>
     lines.filter((line) => line.includes(': ')).map((line) => line.replace(/: .*/, ''))
   const done = sourcesIn(first.lines)
@@ -129,7 +129,7 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
   assert.equal(third.lines.filter((line) => line.endsWith(THERE)).length, FILES)
 })
 
-test('a file that fails is named, and costs no other', async (t) => {
+test('a file that fails is named, and the others are separated', async (t) => {
   const winnow = await startWinnow(t)
   const bad = join(winnow.folder, 'bad.wav')
   await writeFile(bad, 'no media')
@@ -142,12 +142,12 @@ test('a file that fails is named, and costs no other', async (t) => {
   assert.match(problems, /^.*speech-over-piano\.wav: 20\S+Z .*pcm_s16le/m, 'its log')
   assert.match(problems, /2 files in .*: 1 separated, 1 failed/)
   assert.equal(lines.length, 3, 'two files, and what became of the source')
-  const made = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))
-  assert.deepEqual(made.sort(), [
+  const outputs = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))
+  assert.deepEqual(outputs.sort(), [
     'speech-over-piano.piano.mp3',
     'speech-over-piano.rest.without-piano.mp3',
   ])
-  for (const name of made) {
+  for (const name of outputs) {
     const start = (await readFile(join(winnow.folder, name))).subarray(0, 3)
     assert.ok(start.equals(Buffer.from('ID3')) || start[0] === 0xff, `${name} is an MP3 file`)
   }

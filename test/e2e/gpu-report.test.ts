@@ -1,7 +1,4 @@
-/**
- * The GPU programme runs completely on a processor, with tiny shapes, and continues where it was
- * interrupted.
- */
+/** The GPU report runs in full on a processor, with tiny shapes, and resumes after an interruption. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +17,7 @@ const run = (...words: string[]) =>
   runCommand(gpuReport, ['--out', out, ...TINY, '--soak', '1', ...words])
 const reportOf = () => JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Programme
 
-test('every part ends well, and the report says what was found', async () => {
+test('every part succeeds, and the report has its results', async () => {
   const { code, errors } = await run()
   assert.equal(code, 0, errors)
   const { parts, machine } = reportOf()
@@ -46,13 +43,13 @@ test('every part ends well, and the report says what was found', async () => {
   if (!machine.isOnGpu) assert.match(text, /No GPU was used/)
 })
 
-test('a part is ended after the limit', async () => {
+test('a part is killed at its time limit', async () => {
   const ended = await run('--parts', 'kernels', '--again', '--limit', '0.1')
   assert.equal(ended.code, 1)
   assert.match(reportOf().parts.kernels!.failure!, /SIGKILL/)
 })
 
-test('parts that have ended are not run again; one that fails is told, and can be', async () => {
+test('finished parts are not repeated, and a failed one is reported and can be run again', async () => {
   const file = (name: string) => join(out, 'parts', `${name}.json`)
   const before = statSync(file('doctor')).mtimeMs
   rmSync(file('kernels'))

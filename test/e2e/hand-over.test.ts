@@ -1,4 +1,4 @@
-/** An engine on the gateway's host receives and delivers files by name: docs/decisions/api.md. */
+/** An engine on the gateway's host hands files over by name: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
@@ -14,8 +14,8 @@ import {
 
 const PARTS = ['peaks', 'residual', 'target']
 
-/** The gateway's answers about media, after so much of its log. */
-const answered = ({ gateway }: Winnow, from: number) =>
+/** Returns the gateway's answers about media, from an offset in its log. */
+const mediaCalls = ({ gateway }: Winnow, from: number) =>
   gateway
     .log()
     .slice(from)
@@ -25,14 +25,14 @@ const answered = ({ gateway }: Winnow, from: number) =>
     .filter(({ path }) => path.startsWith('/media/'))
     .map(({ method, path, status }) => `${method} ${path.split('/').at(-1)} ${status}`)
 
-test('files of an engine on the same disk go by name, those of another by their bytes', async (t) => {
+test('an engine on the disk of the gateway exchanges files by name, and any other by upload', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   const separate = async () => {
     const from = winnow.gateway.log().length
     const path = examplePath('siren-and-speech.wav')
     const { submitted, last } = await separateFile(winnow, path, { prompt: 'siren' })
     assert.equal(last.status, 'COMPLETED')
-    const calls = answered(winnow, from)
+    const calls = mediaCalls(winnow, from)
     return { calls, ...(await downloadResult(winnow, submitted)) }
   }
   const puts = PARTS.map((part) => `PUT ${part} 200`)

@@ -1,6 +1,7 @@
 /**
- * The fleet of docs/how-to/cluster.md: HAProxy as in ops/ before two gateways, a PostgreSQL, a broker of
- * three servers as in ops/. Everything goes through the balancer, as from other hosts.
+ * The fleet of docs/how-to/cluster.md: HAProxy with the files of ops/ in front of two gateways, one
+ * PostgreSQL, and three broker servers with those of ops/. All calls go through the balancer, as from
+ * other hosts.
  */
 
 import assert from 'node:assert/strict'
@@ -27,15 +28,15 @@ import { TLS_FILES } from '../support/http/tls-files.ts'
 import { readWav24 } from '../support/media/wav.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')
-/** Requests between two events of the load: each gateway has taken some. */
+/** Requests between two events, enough for each gateway to take some. */
 const SUBMITTED_BETWEEN = 15
-/** Half of an upload: more than sockets on the way hold. */
+/** Half of an upload: more than the sockets on the way can buffer. */
 const HALF_BYTES = 32 * 2 ** 20
 
-/** Processes of other hosts trust the balancer so. */
+/** Makes other processes trust the balancer. */
 const TRUST = { NODE_EXTRA_CA_CERTS: TLS_FILES.certificate }
 
-/** An engine is still to be started. */
+/** Starts everything but an engine. */
 async function startFleet(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'load-balancer-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -100,8 +101,8 @@ interface Call {
   localAddress?: string
 }
 
-/** Begins a call to the balancer, and does not end its body. */
-function begin(url: string, { method = 'GET', headers = {}, localAddress }: Call) {
+/** Starts a call to the balancer, and leaves its body open. */
+function startCall(url: string, { method = 'GET', headers = {}, localAddress }: Call) {
   const call = requestHttps(url, {
     method,
     localAddress,
@@ -117,14 +118,14 @@ function begin(url: string, { method = 'GET', headers = {}, localAddress }: Call
 
 const CERTIFICATE = await readFile(TLS_FILES.certificate, 'utf8')
 
-/** @throws AssertionError where the answer has another status */
+/** @throws AssertionError if the answer has another status */
 async function post(url: string, body: object, status: number): Promise<Record<string, string>> {
   const headers = { 'content-type': 'application/json' }
-  const { call, answer } = begin(url, { method: 'POST', headers })
+  const { call, answer } = startCall(url, { method: 'POST', headers })
   call.end(JSON.stringify(body))
-  const answered = await answer
-  const fields = (await json(answered)) as Record<string, string>
-  assert.equal(answered.statusCode, status, JSON.stringify(fields))
+  const message = await answer
+  const fields = (await json(message)) as Record<string, string>
+  assert.equal(message.statusCode, status, JSON.stringify(fields))
   return fields
 }
 
@@ -140,10 +141,13 @@ const createFile = (url: string, bytes: number) =>
     201,
   )
 
-/** The name of the source's file, once it is uploaded. */
+/** Uploads the source; returns its file id. */
 async function upload({ url }: Fleet, bytes: Buffer): Promise<string> {
   const { file_id: fileId, upload_url: to } = await createFile(url, bytes.length)
-  const { call, answer } = begin(to!, { method: 'PUT', headers: { 'content-type': 'audio/wav' } })
+  const { call, answer } = startCall(to!, {
+    method: 'PUT',
+    headers: { 'content-type': 'audio/wav' },
+  })
   call.end(bytes)
   assert.equal((await answer).statusCode, 200)
   return fileId!
@@ -152,19 +156,22 @@ async function upload({ url }: Fleet, bytes: Buffer): Promise<string> {
 const submit = ({ url }: Fleet, fileId: string) =>
   post(`${url}/v1/queue/audio/separate`, { input: { prompt: 'piano', file_id: fileId } }, 202)
 
-/** All that a status stream says, to its end. */
-async function follow(stream: string, onText: (said: string) => Promise<void> = async () => {}) {
-  const { call, answer } = begin(stream, {})
+/** Returns everything that a status stream sends until its end. */
+async function follow(
+  stream: string,
+  onText: (received: string) => Promise<void> = async () => {},
+) {
+  const { call, answer } = startCall(stream, {})
   call.end()
-  let said = ''
+  let received = ''
   for await (const text of (await answer).setEncoding('utf8')) {
-    said += text
-    await onText(said)
+    received += text
+    await onText(received)
   }
-  return said
+  return received
 }
 
-/** Bytes of all files below a folder. */
+/** Returns the total size in bytes of the files below a folder. */
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
@@ -174,7 +181,7 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** By the command line of another host. */
+/** Separates with the command line, as from another host. */
 async function separate({ folder, url }: Fleet): Promise<void> {
   const path = join(folder, 'mix.wav')
   await copyFile(SOURCE, path)
@@ -194,7 +201,7 @@ test('a fleet behind the balancer of ops/', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, url } = fleet
 
-  await t.test('who calls by http is sent to https', async () => {
+  await t.test('a call over http is redirected to https', async () => {
     const call = requestHttp(`${fleet.plainUrl}/v1/models`).end()
     const answer = await new Promise<IncomingMessage>((resolve) => call.once('response', resolve))
     assert.equal(answer.statusCode, 308)
@@ -202,9 +209,9 @@ test('a fleet behind the balancer of ops/', async (t) => {
     answer.resume()
   })
 
-  await t.test('a gateway logs the address of the client, whatever the client states', async () => {
+  await t.test('a gateway logs the real address of a client, whatever it claims', async () => {
     const headers = { 'x-request-id': 'from-elsewhere', 'x-forwarded-for': '203.0.113.7' }
-    const { call, answer } = begin(`${url}/v1/models`, { headers, localAddress: '127.0.0.2' })
+    const { call, answer } = startCall(`${url}/v1/models`, { headers, localAddress: '127.0.0.2' })
     call.end()
     assert.equal((await answer).resume().statusCode, 200)
     const find = () =>
@@ -213,27 +220,30 @@ test('a fleet behind the balancer of ops/', async (t) => {
     assert.match(find()!, /"client":"127\.0\.0\.2"/)
   })
 
-  await t.test('bytes of an upload are at a gateway before the last ones are sent', async () => {
-    const { upload_url: to } = await createFile(url, 2 * HALF_BYTES)
-    const headers = { 'content-type': 'audio/wav', 'content-length': String(2 * HALF_BYTES) }
-    const { call, answer } = begin(to!, { method: 'PUT', headers })
-    call.write(Buffer.alloc(HALF_BYTES))
-    const media = join(winnow.folder, 'media')
-    while ((await bytesIn(media)) < HALF_BYTES) await sleep(50)
-    call.end(Buffer.alloc(HALF_BYTES))
-    assert.equal((await answer).statusCode, 200)
-  })
+  await t.test(
+    'the first bytes of an upload reach a gateway before the last ones are sent',
+    async () => {
+      const { upload_url: to } = await createFile(url, 2 * HALF_BYTES)
+      const headers = { 'content-type': 'audio/wav', 'content-length': String(2 * HALF_BYTES) }
+      const { call, answer } = startCall(to!, { method: 'PUT', headers })
+      call.write(Buffer.alloc(HALF_BYTES))
+      const media = join(winnow.folder, 'media')
+      while ((await bytesIn(media)) < HALF_BYTES) await sleep(50)
+      call.end(Buffer.alloc(HALF_BYTES))
+      assert.equal((await answer).statusCode, 200)
+    },
+  )
 
   await t.test(
-    'a status stream tells at once that a request waits, then that it ends',
+    'a status stream reports at once that a request waits, and later that it ended',
     async () => {
       const fileId = await upload(fleet, await readFile(SOURCE))
       const { stream_url: stream } = await submit(fleet, fileId)
-      const said = await follow(stream!, async (soFar) => {
-        // No engine is there: what is read here came before the stream's end.
+      const received = await follow(stream!, async (soFar) => {
+        // No engine runs yet, so this text arrived before the stream's end.
         if (winnow.engines.length === 0 && soFar.includes('"IN_QUEUE"')) await winnow.startEngine()
       })
-      assert.match(said, /"status":"COMPLETED"/)
+      assert.match(received, /"status":"COMPLETED"/)
     },
   )
 
@@ -251,12 +261,12 @@ test('a fleet behind the balancer of ops/', async (t) => {
     assert.equal(statuses.at(-1), 'COMPLETED')
   })
 
-  await t.test('gateways are stopped in turn under load: no call fails', async () => {
+  await t.test('no call fails while gateways are stopped in turn under load', async () => {
     const load = await startLoad(t, url, fleet.folder, TRUST)
     await load.submitMore(SUBMITTED_BETWEEN)
     for (const index of [0, 1]) {
       assert.equal(await fleet.stop(index), 0)
-      await load.submitMore(SUBMITTED_BETWEEN) // the other one alone
+      await load.submitMore(SUBMITTED_BETWEEN) // only the other gateway runs
       await fleet.start(index)
       await load.submitMore(SUBMITTED_BETWEEN)
     }
@@ -267,30 +277,27 @@ test('a fleet behind the balancer of ops/', async (t) => {
     assert.equal(report.webhooks, report.submitted)
   })
 
-  await t.test(
-    'without a broker no gateway is ready, and requests are taken all the same',
-    async () => {
-      const fileId = await upload(fleet, await readFile(SOURCE))
-      const { cluster, balancer } = fleet
-      const before = balancer.log().length
-      const isDown = (server: string) => {
-        const [down, up] = ['DOWN', 'UP'].map((state) =>
-          balancer.log().lastIndexOf(`Server gateways/${server} is ${state}`),
-        )
-        return down! > up!
-      }
-      let stream = ''
-      const withoutBroker = async () => {
-        while (!isDown('one') || !isDown('two')) await sleep(100)
-        stream = (await submit(fleet, fileId)).stream_url!
-      }
-      await cluster.restart(0, () => cluster.restart(1, () => cluster.restart(2, withoutBroker)))
-      assert.match(balancer.log().slice(before), / gateways\/(one|two)-unready 202 /)
-      assert.match(await follow(stream), /"status":"COMPLETED"/)
-    },
-  )
+  await t.test('without a broker no gateway is ready, but requests are accepted', async () => {
+    const fileId = await upload(fleet, await readFile(SOURCE))
+    const { cluster, balancer } = fleet
+    const before = balancer.log().length
+    const isDown = (server: string) => {
+      const [down, up] = ['DOWN', 'UP'].map((state) =>
+        balancer.log().lastIndexOf(`Server gateways/${server} is ${state}`),
+      )
+      return down! > up!
+    }
+    let stream = ''
+    const withoutBroker = async () => {
+      while (!isDown('one') || !isDown('two')) await sleep(100)
+      stream = (await submit(fleet, fileId)).stream_url!
+    }
+    await cluster.restart(0, () => cluster.restart(1, () => cluster.restart(2, withoutBroker)))
+    assert.match(balancer.log().slice(before), / gateways\/(one|two)-unready 202 /)
+    assert.match(await follow(stream), /"status":"COMPLETED"/)
+  })
 
-  await t.test('both gateways are called, and nothing of what is logged opens anything', () => {
+  await t.test('both gateways get calls, and the log contains no secrets', () => {
     const log = fleet.balancer.log()
     for (const server of ['one', 'two']) assert.match(log, new RegExp(` gateways/${server} 202 `))
     assert.match(log, / PUT \/media\//)

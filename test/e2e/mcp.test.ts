@@ -1,4 +1,4 @@
-/** The MCP server by the client of its SDK: `winnow mcp` as a process, and `/mcp` of a gateway. */
+/** The MCP server, called by the client of the MCP SDK: `winnow mcp` as a process, and a gateway's `/mcp`. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -43,22 +43,22 @@ async function connected(t: Pick<TestContext, 'after'>, transport: object): Prom
   const problems: Error[] = []
   client.onerror = (error) => problems.push(error)
   await client.connect(transport as Transport)
-  await client.listTools() // so that the client checks answers by their schemas
+  await client.listTools() // so the client validates answers against their schemas
   t.after(async () => {
     await client.close()
-    assert.deepEqual(problems.filter(isOfProtocol), [])
+    assert.deepEqual(problems.filter(isProtocolError), [])
   })
   return client
 }
 
-/** What is no message on the output of a server. */
-const isOfProtocol = ({ name }: Error) => name === 'SyntaxError' || name === 'ZodError'
+/** Returns whether a server printed something that is not a message of the protocol. */
+const isProtocolError = ({ name }: Error) => name === 'SyntaxError' || name === 'ZodError'
 
-interface Called extends RequestAnswer {
+interface ToolAnswer extends RequestAnswer {
   isError?: boolean
 }
 
-async function call(client: Client, name: string, args: object, options = {}): Promise<Called> {
+async function call(client: Client, name: string, args: object, options = {}): Promise<ToolAnswer> {
   const result = await client.callTool({ name, arguments: { ...args } }, undefined, options)
   return { ...(result.structuredContent as RequestAnswer), isError: result.isError === true }
 }
@@ -93,7 +93,7 @@ test('a local file is separated with progress, and its outputs are saved', async
   assert.match((await call(stdio, 'download', download)).error!.message, /already exists/)
 })
 
-test('over HTTP a file goes by the curl line, and its sounds are prompts', async () => {
+test('over HTTP the curl line uploads a file, and its sounds serve as prompts', async () => {
   const { size: file_size } = await stat(EXAMPLE)
   const upload = (await call(http, 'create_upload', { file_name: "it's.wav", file_size })) as {
     file_id?: string
@@ -106,11 +106,11 @@ test('over HTTP a file goes by the curl line, and its sounds are prompts', async
   assert.equal(outputs, undefined)
   const prompt = sounds!.find(({ name }) => name.includes('drum'))!.name
 
-  const begun = await call(http, 'separate', { file_id, prompt, wait_seconds: 0 })
-  assert.match(begun.next!, /get_request/)
+  const started = await call(http, 'separate', { file_id, prompt, wait_seconds: 0 })
+  assert.match(started.next!, /get_request/)
   const shown: number[] = []
   const onprogress = ({ progress }: { progress: number }) => shown.push(progress)
-  const { request_id } = begun
+  const { request_id } = started
   const answer = await call(http, 'get_request', { request_id, wait_seconds: 50 }, { onprogress })
   assert.equal(answer.findings![0]!.state, 'found')
   assert.deepEqual(
@@ -121,7 +121,7 @@ test('over HTTP a file goes by the curl line, and its sounds are prompts', async
   assert.equal((await media.text()).slice(0, 4), 'RIFF')
 })
 
-test('a model is asked for by its names, and an error has code and field', async () => {
+test('models list their names, and an error has a code and a field', async () => {
   const { models } = (await call(http, 'list_models', {})) as { models?: { names?: string[] }[] }
   assert.ok(models!.some(({ names = [] }) => names.includes('flute')))
   for (const client of [stdio, http]) {
@@ -137,8 +137,8 @@ test('a model is asked for by its names, and an error has code and field', async
   assert.equal(onlyLocal.isError, true, 'a gateway reads no files')
 })
 
-test('a call that is canceled cancels its request, and a tool cancels one by its id', async () => {
-  await winnow.engines[0]!.end('SIGKILL') // so that nothing ends before it is canceled
+test('canceling a call cancels its request, and a tool cancels a request by its id', async () => {
+  await winnow.engines[0]!.end('SIGKILL') // so no request ends before it is canceled
   const file_id = await winnow.client.upload(EXAMPLE, 'audio/wav')
   for (const client of [stdio, http]) {
     const controller = new AbortController()
@@ -163,7 +163,7 @@ test('a call that is canceled cancels its request, and a tool cancels one by its
   assert.deepEqual([canceled.status, canceled.error!.code], ['FAILED', 'CANCELED'])
 })
 
-test('a gateway refuses a wrong key, an array of messages, and what is no POST', async () => {
+test('a gateway refuses a wrong key, an array of messages, and any method but POST', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' })
   await assert.rejects(
     client.connect(transportTo(winnow.url, 'a-wrong-key') as Transport),

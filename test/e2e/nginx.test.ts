@@ -1,4 +1,4 @@
-/** A real nginx as in ops/nginx.conf sends downloads itself; all else passes through it. */
+/** A real nginx with ops/nginx.conf sends downloads itself; everything else passes through it. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -50,7 +50,7 @@ async function ask(address: string, options: RequestOptions = {}, sent?: Buffer)
   return { status: reply.statusCode!, headers: reply.headers, body: await buffer(reply) }
 }
 
-test('a file goes through nginx, and its outputs come from nginx itself', async () => {
+test('a file is uploaded through nginx, and nginx itself sends the outputs', async () => {
   const form = new FormData()
   form.set('prompt', 'speech')
   form.set('file', new Blob([await readFile(SOURCE)], { type: 'audio/wav' }), 'a.wav')
@@ -91,7 +91,7 @@ test('nobody gets media from nginx without a signed address', async () => {
   assert.equal(JSON.parse(unsigned.body.toString()).error.code, 'PERMISSION_DENIED')
 })
 
-test('a status stream passes while it is open', async () => {
+test('a status stream passes through nginx', async () => {
   const { request_id: requestId } = await completedRequest()
   const headers = { authorization: `Bearer ${API_KEY}` }
   const stream = await ask(`${url}/v1/queue/requests/${requestId}/status/stream`, { headers })

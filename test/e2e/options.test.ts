@@ -1,4 +1,4 @@
-/** The options that choose and shape: candidates, predicted spans; and what `logs` contain about them. */
+/** Options such as candidates and predicted spans, and what `logs` say about them. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -36,7 +36,7 @@ async function separated(path: string, options: Options) {
   }
 }
 
-test('candidates are made, scored in the logs, and the best one is the same every time', async () => {
+test('candidates are scored in the logs, and the best one is the same every time', async () => {
   const path = examplePath('drums-and-flute.wav')
   const options = {
     prompt: 'flute',
@@ -46,7 +46,7 @@ test('candidates are made, scored in the logs, and the best one is the same ever
   }
   const [first, again] = [await separated(path, options), await separated(path, options)]
   for (const [i, plane] of again.target.entries()) {
-    assertClose(plane, first.target[i]!, { absolute: 1e-5 }) // as a graph or step by step
+    assertClose(plane, first.target[i]!, { absolute: 1e-5 }) // whether it runs as a graph or step by step
   }
   const line = /^Chunk \d+: candidate [1-4] was kept; scores( \d\.\d{4},){3} \d\.\d{4}\.$/
   const logged = first.logs.filter((message) => line.test(message))
@@ -63,7 +63,7 @@ test('candidates are made, scored in the logs, and the best one is the same ever
   )
 })
 
-test('several prompts: each target nearly as by itself, none inverted in the residual, and all add up', async () => {
+test('several prompts give nearly the targets they give alone, none inverted in the residual, and add up', async () => {
   const path = examplePath('drums-and-flute.wav')
   const prompts = ['flute', 'drums']
   const { submitted, last } = await separateFile(winnow, path, { prompts })
@@ -77,7 +77,7 @@ test('several prompts: each target nearly as by itself, none inverted in the res
     const { target } = await separated(path, { prompt })
     const likeness = siSdr(targets[i]!, target)
     assert.ok(likeness > 15, `they compete where both found the same: ${likeness} dB`)
-    const [product, energy] = dots(residual[0]!, targets[i]![0]!)
+    const [product, energy] = dotAndEnergies(residual[0]!, targets[i]![0]!)
     assert.ok(product / Math.sqrt(energy) > -0.05, `${prompt}: ${product / Math.sqrt(energy)}`)
   }
   const both = targets[0]!.map((plane, c) => plane.map((x, i) => x + targets[1]![c]![i]!))
@@ -87,8 +87,11 @@ test('several prompts: each target nearly as by itself, none inverted in the res
   assert.match(logs, /Stored target, target 2 and residual as wav\./)
 })
 
-/** The product of two waves, and that of their energies. */
-function dots(one: Float32Array, other: Float32Array): [product: number, energies: number] {
+/** Returns the dot product of two waves, and the product of their energies. */
+function dotAndEnergies(
+  one: Float32Array,
+  other: Float32Array,
+): [product: number, energies: number] {
   const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * b[i]!, 0)
   return [dot(one, other), dot(one, one) * dot(other, other)]
 }
@@ -126,7 +129,7 @@ test('predict_spans silences the target where it is not, over speech, and report
   assert.equal(peak(silentFrom + 0.02, found.start - 0.02), 0)
 })
 
-test('acceleration acts on overlap and passes, and the logs say what was done', async () => {
+test('acceleration determines overlap and passes, and the logs say which', async () => {
   const path = join(winnow.folder, 'long.wav')
   await writeFile(path, wavBytes([noise(12, 16_000)], 16_000))
   const plans = {

@@ -1,4 +1,4 @@
-/** The package that `npm run winnow -- package` makes, installed by npm into an empty folder. */
+/** The package that `npm run winnow -- package` builds, installed by npm into an empty folder. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -16,28 +16,28 @@ import { API_KEY } from '../support/processes/start-winnow.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-test('winnow start serves, and winnow separate is its client, without a checkout', async (t) => {
+test('winnow start and winnow separate work without a checkout', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-package-'))
   let stop = async () => {}
   t.after(async () => {
-    await stop() // first: a broker whose folder is gone starts again
+    await stop() // first, because a broker whose folder is gone is restarted
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  const made = await run('node', ['--import', 'tsx', 'scripts/tools/package.ts'], { cwd: ROOT })
+  const packed = await run('node', ['--import', 'tsx', 'scripts/tools/package.ts'], { cwd: ROOT })
   await mkdir(join(folder, 'node_modules'))
-  const tarball = join(ROOT, made.stdout.trim())
+  const tarball = join(ROOT, packed.stdout.trim())
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
 
-  // The checkout lends what set-up would make, so that the test is quick.
+  // The checkout lends what set-up would install, to save time.
   const installed = join(folder, 'node_modules/winnow')
   const { version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
   const app = join(folder, 'home', version)
   const { layApp } = await import(pathToFileURL(join(installed, 'installation.mjs')).href)
   layApp(app)
-  await assertSetUp() // else set-up would replace the packages of the checkout through the link
+  await assertSetUp() // otherwise set-up would replace the checkout's packages through the link
   await symlink(join(ROOT, 'node_modules'), join(app, 'node_modules'))
   for (const name of await readdir(join(ROOT, '.runtime'))) {
-    if (['clients', 'docs', 'web'].includes(name)) continue // the package has them
+    if (['clients', 'docs', 'web'].includes(name)) continue // the package brings them
     await symlink(join(ROOT, '.runtime', name), join(app, '.runtime', name))
   }
 

@@ -1,4 +1,4 @@
-/** Runs the files of ops/ on a running Winnow: every panel and alert asks for metrics that exist. */
+/** Loads the files of ops/ with a running Winnow: every panel and alert queries metrics that exist. */
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const SERIES_MS_MAX = 60_000
 
-/** The expressions of the dashboard, by panel, over a range that the test has lived through. */
+/** Returns the dashboard's expressions by panel, over a range long enough for this test. */
 async function dashboardQueries(): Promise<Map<string, string>> {
   const { panels } = JSON.parse(await readFile('ops/grafana-dashboard.json', 'utf8')) as {
     panels: { title: string; targets?: { refId: string; expr: string }[] }[]
@@ -28,7 +28,7 @@ async function dashboardQueries(): Promise<Map<string, string>> {
   return new Map(queries)
 }
 
-/** Queries whose values the alerts compare with their thresholds. */
+/** Returns the queries whose values the alerts compare with thresholds. */
 async function alertQueries({ ask }: Prometheus): Promise<Map<string, string>> {
   type Rules = { groups: { rules: { name: string; query: string; health: string }[] }[] }
   const { groups } = await ask<Rules>('rules')
@@ -42,14 +42,14 @@ async function alertQueries({ ask }: Prometheus): Promise<Map<string, string>> {
   )
 }
 
-/** Returns whether an expression gives a series with a number; a rate of nothing is none. */
+/** Returns whether an expression gives a series with a number; a rate of nothing gives none. */
 async function givesSeries({ ask }: Prometheus, expr: string): Promise<boolean> {
   type Vector = { result: { value: [time: number, value: string] }[] }
   const { result } = await ask<Vector>(`query?query=${encodeURIComponent(expr)}`)
   return result.some(({ value: [, value] }) => Number.isFinite(Number(value)))
 }
 
-test('every panel and every alert finds its series on a live Winnow', async (t) => {
+test('every panel and alert finds its series on a running Winnow', async (t) => {
   const receiver = await startReceiver(t)
   receiver.answerAll(200)
   const { folder: nvmlFolder } = await buildFakeNvml(t)

@@ -1,4 +1,4 @@
-/** The proxies of ops/ do not pass the API of admins, however its address is written. */
+/** The proxies of ops/ do not forward the admin API, however its address is spelled. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -11,8 +11,8 @@ import { startHaproxy } from '../support/machine/start-haproxy.ts'
 import { startNginx } from '../support/machine/start-nginx.ts'
 import { TLS_FILES } from '../support/http/tls-files.ts'
 
-/** Stands for a gateway, which reads each of these as a call of its admin API. */
-async function startBehind(t: TestContext, port: number): Promise<void> {
+/** Stands in for a gateway, which would read each of these paths as a call of its admin API. */
+async function startBackend(t: TestContext, port: number): Promise<void> {
   const server = createServer((_request, answer) => answer.end('passed'))
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -27,7 +27,7 @@ async function statusOf(port: number, path: string): Promise<number> {
   return answer.resume().statusCode!
 }
 
-async function assertKept(https: number): Promise<void> {
+async function assertAdminHidden(https: number): Promise<void> {
   assert.equal(await statusOf(https, '/v1/models'), 200)
   for (const path of [
     '/admin/fleet',
@@ -42,14 +42,14 @@ async function assertKept(https: number): Promise<void> {
 
 test('nginx keeps the admin API to the network of the gateway', async (t) => {
   const [https, gateway] = await freePorts(2)
-  await startBehind(t, gateway!)
+  await startBackend(t, gateway!)
   await startNginx(t, { ports: { https: https!, gateway: gateway! }, mediaFolder: tmpdir() })
-  await assertKept(https!)
+  await assertAdminHidden(https!)
 })
 
-test('HAProxy does, too', async (t) => {
+test('HAProxy keeps the admin API to the network of the gateways', async (t) => {
   const [http, https, grpc, ...gateways] = await freePorts(7)
-  for (const port of gateways) await startBehind(t, port)
+  for (const port of gateways) await startBackend(t, port)
   await startHaproxy(t, {
     ports: { http: http!, https: https!, grpc: grpc! },
     gateways: [
@@ -57,5 +57,5 @@ test('HAProxy does, too', async (t) => {
       { http: gateways[2]!, grpc: gateways[3]! },
     ],
   })
-  await assertKept(https!)
+  await assertAdminHidden(https!)
 })

@@ -1,4 +1,4 @@
-/** The Python client, installed from its wheel, and the nodes of ComfyUI, which use it. */
+/** The Python client, installed from its wheel, and the ComfyUI nodes that use it. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -27,8 +27,8 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
   }
   const folder = await mkdtemp(join(tmpdir(), 'winnow-typed-'))
   t.after(() => rm(folder, { recursive: true }))
-  const cache = `--cache-dir=${join(folder, 'cache')}` // of the types of Python's own library
-  await t.test('they are typed and formatted', async () => {
+  const cache = `--cache-dir=${join(folder, 'cache')}` // caches the types of Python's standard library
+  await t.test('both pass the type check and the linter', async () => {
     const folders = [PYTHON_CLIENT, COMFYUI_NODES]
     await run(['ruff', 'check', '--no-cache', '--config', PROJECT, ...folders])
     await run(['ruff', 'format', '--no-cache', '--config', PROJECT, '--check', ...folders])
@@ -38,7 +38,7 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
     const env = { MYPYPATH: join(COMFYUI_NODES, 'tests/stand_ins') }
     await run([...mypy, ...client, ...nodes], env)
   })
-  await t.test('whoever installs it gets its types', async () => {
+  await t.test('the installed client has types', async () => {
     const program = join(folder, 'program.py')
     const lines = ['reveal_type(winnow_client.Client.models)', 'winnow_client.Client(1)', '']
     await writeFile(program, ['import winnow_client', ...lines].join('\n'))
@@ -49,7 +49,7 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
     assert.match(output, /incompatible type "int"; expected "str"/)
     assert.match(output, /Found 1 error/)
   })
-  await t.test('the version is that of the service', async () => {
+  await t.test('its version is that of the service', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'))
     assert.match(await readFile(PROJECT, 'utf8'), new RegExp(`^version = "${version}"$`, 'm'))
   })
@@ -82,7 +82,7 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
   }
 })
 
-/** Bodies that the gateway signs, with secrets of every kind. */
+/** Returns bodies signed as the gateway signs them, with secrets of every kind. */
 function signedWebhooks() {
   const now = 1_767_323_045
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })

@@ -1,4 +1,4 @@
-/** The whole service with its media in an S3-compatible store. */
+/** The whole service with its media in an S3-compatible bucket. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -10,8 +10,8 @@ import { readWav24 } from '../support/media/wav.ts'
 import { startS3 } from '../support/http/start-s3.ts'
 import { downloadResult, separateFile, startWinnow } from '../support/processes/start-winnow.ts'
 
-/** The folder of credentials that systemd hands over, as `LoadCredential=` in the units has it. */
-async function credentials(t: TestContext, env: Record<string, string>): Promise<string> {
+/** Creates a credentials folder as systemd provides it for the `LoadCredential=` lines of the units. */
+async function makeCredentials(t: TestContext, env: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'credentials-'))
   t.after(() => rm(folder, { recursive: true }))
   for (const [name, value] of Object.entries(env)) {
@@ -20,11 +20,11 @@ async function credentials(t: TestContext, env: Record<string, string>): Promise
   return folder
 }
 
-test('a file goes through a bucket from upload to result, and never through the gateway', async (t) => {
+test('media goes through the bucket from upload to result, and never through the gateway', async (t) => {
   const s3 = await startS3(t)
   const winnow = await startWinnow(t, {
     env: {
-      CREDENTIALS_DIRECTORY: await credentials(t, s3.env), // the keys of the bucket
+      CREDENTIALS_DIRECTORY: await makeCredentials(t, s3.env), // the bucket's keys
       S3_BUCKET: s3.bucket,
       S3_ENDPOINT: s3.endpoint,
       S3_REGION: s3.region,
@@ -40,7 +40,7 @@ test('a file goes through a bucket from upload to result, and never through the 
   await assertSiren(files)
   const residual = readWav24(files.residual).planes
   const mixture = await readWav16(examplePath('siren-and-speech.wav'))
-  const peaks = await winnow.client.peaks(submitted) // redirected into the bucket
+  const peaks = await winnow.client.peaks(submitted) // redirects to the bucket
   const { sample_rate: rate, samples_per_pixel: samples, length, data } = peaks.residual
   assert.ok(Math.abs((length * samples) / rate - mixture[0]!.length / 44_100) < 0.1, 'whole')
   const loudest = (planes: readonly Float32Array[]) =>

@@ -1,6 +1,6 @@
 /**
- * A real engine with SAM-Audio, over HTTP: a tiny checkpoint with random weights in the published
- * format. The service's answers are compared with direct calls of the model.
+ * A real engine with SAM-Audio, over HTTP, with a tiny checkpoint of random weights in the published
+ * format. Compares the service's answers with direct calls of the model.
  */
 
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ import {
 } from '../support/processes/start-winnow.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
-/** Error of 24 bits, and of sums in another order. */
+/** Error of 24-bit samples, and of sums in another order. */
 const ROUNDING = 2e-5
 
 const model = await loadSamAudio(FOLDER)
@@ -52,8 +52,8 @@ async function separated(planes: Float32Array[], options: Options, sampleRate = 
   }
 }
 
-/** Asks the model for the same chunks, from the request's seed. */
-async function direct(
+/** Calls the model directly with the same chunks, and with the seed of the request. */
+async function separateDirectly(
   mixture: Float32Array,
   requestId: string,
   more: Partial<LaneRequest>,
@@ -72,7 +72,7 @@ async function direct(
   const seed = createHash('sha256').update(`${requestId}:0`).digest().readUInt32LE(0)
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[] = []
-  let left: OverlapState | undefined
+  let previousState: OverlapState | undefined
   const blocks = (async function* () {
     yield [mixture]
   })()
@@ -85,12 +85,12 @@ async function direct(
       prompt: '',
       spans: [],
       acceleration: 'balanced',
-      ...(left && { overlapState: left }),
+      ...(previousState && { overlapState: previousState }),
       ...more,
     })
     while (lane.stepsDone < lane.steps) model.step([lane])
     const { target, overlapState } = closeLane(model, lane)
-    left = overlapState
+    previousState = overlapState
     parts.push(...stitcher.push(startSample, target))
   }
   return Float32Array.from([...parts, ...stitcher.finish()].flatMap((part) => [...part]))
@@ -99,33 +99,33 @@ async function direct(
 const sound = (seconds: number) =>
   noise(seconds, rate).map((x, i) => 0.2 * x + 0.3 * sine(300, seconds, rate)[i]!)
 
-/** As the outputs have it, which are all lowered where one would clip. */
-function lowered(wave: Float32Array, logs: string): Float32Array {
+/** Lowers a wave as the service lowers all outputs when one would clip. */
+function lower(wave: Float32Array, logs: string): Float32Array {
   const [, decibels = '0'] = /Lowered all outputs by (\d+\.\d+) dB/.exec(logs) ?? []
   return wave.map((x) => x * 10 ** (-Number(decibels) / 20))
 }
 
-test('a file is separated as the model separates it, all of its length', async () => {
+test('the service separates a whole file as the model does', async () => {
   const mixture = sound(1.53)
   const { requestId, target, residual, logs } = await separated([mixture], {
     prompt: 'Man speaking.',
   })
   assert.deepEqual([target.sampleRate, target.planes.length, residual.planes.length], [rate, 1, 1])
   assert.equal(residual.planes[0]!.length, mixture.length)
-  const expected = await direct(mixture, requestId, { prompt: 'man' }) // as it is read
-  assertClose(target.planes[0]!, lowered(expected, logs), { absolute: ROUNDING })
+  const expected = await separateDirectly(mixture, requestId, { prompt: 'man' }) // as the prompt is normalized
+  assertClose(target.planes[0]!, lower(expected, logs), { absolute: ROUNDING })
   assert.match(logs, /with sam-audio in one chunk; balanced: 16 midpoint steps/)
 })
 
-test('longer media is cut at whole frames, and its chunks share the noise where they overlap', async () => {
+test('longer media is cut at whole frames, and overlapping chunks share their noise', async () => {
   const mixture = sound(3.31)
   const options = { prompt: 'rain', max_chunk_duration: 1.5, chunk_overlap: 0.5 }
   const { requestId, target, logs } = await separated([mixture], options)
-  const expected = await direct(mixture, requestId, { prompt: 'rain' }, [1.5, 0.5])
-  assertClose(target.planes[0]!, lowered(expected, logs), { absolute: ROUNDING })
+  const expected = await separateDirectly(mixture, requestId, { prompt: 'rain' }, [1.5, 0.5])
+  assertClose(target.planes[0]!, lower(expected, logs), { absolute: ROUNDING })
 })
 
-test('stereo at another rate comes back as it is, and adds up', async () => {
+test('stereo at another rate keeps its form, and adds up', async () => {
   const planes = [sine(440, 0.7, 16_000), noise(0.7, 16_000)]
   const { target, residual, logs } = await separated(
     planes,
@@ -135,12 +135,12 @@ test('stereo at another rate comes back as it is, and adds up', async () => {
   assert.deepEqual([target.sampleRate, target.planes.length], [16_000, 2])
   for (const [c, wave] of planes.entries()) {
     const sum = target.planes[c]!.map((x, i) => x + residual.planes[c]![i]!)
-    assertClose(sum, lowered(wave, logs), { absolute: ROUNDING })
+    assertClose(sum, lower(wave, logs), { absolute: ROUNDING })
   }
   assert.match(logs, /fast: 8 midpoint steps/)
 })
 
-test('spans, candidates and predict_spans are taken, and the logs contain what became of them', async () => {
+test('spans and candidates take effect, and the logs say how', async () => {
   const { logs } = await separated([sound(1)], {
     prompt: 'a dog',
     acceleration: 'fast',
@@ -152,7 +152,7 @@ test('spans, candidates and predict_spans are taken, and the logs contain what b
   assert.match(logs, /Went by 1 given span/)
 })
 
-test('requests that come together, of other lengths and steps, each get what they get alone', async () => {
+test('concurrent requests of different lengths and steps give the same as alone', async () => {
   const cases = [
     ['fast', 0.4],
     ['quality', 1.1],
@@ -171,12 +171,12 @@ test('requests that come together, of other lengths and steps, each get what the
       }
     }),
   )
-  for (const { mixture, requestId, target, logs, ...asked } of answers) {
-    const expected = await direct(mixture, requestId, {
-      prompt: asked.prompt,
-      acceleration: asked.acceleration,
+  for (const { mixture, requestId, target, logs, ...settings } of answers) {
+    const expected = await separateDirectly(mixture, requestId, {
+      prompt: settings.prompt,
+      acceleration: settings.acceleration,
     })
-    assertClose(target.planes[0]!, lowered(expected, logs), { absolute: ROUNDING })
+    assertClose(target.planes[0]!, lower(expected, logs), { absolute: ROUNDING })
   }
 })
 
@@ -199,7 +199,7 @@ test('GET /v1/models lists what this engine can do', async () => {
   )
 })
 
-test('an engine whose model is not there does not start, and says what is missing', async () => {
+test('an engine without its model does not start, and says what is missing', async () => {
   await assert.rejects(winnow.startEngine({ MODEL: 'sam-audio:/nowhere/at-all' }), /nowhere/)
   await assert.rejects(
     winnow.startEngine({ MODEL: 'sam-audio' }),

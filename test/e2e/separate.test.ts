@@ -1,7 +1,4 @@
-/**
- * The service's main job with the real parts, over HTTP: claims about the sound are measured on the
- * sound.
- */
+/** The service's main job with real parts, over HTTP; claims about sound are measured on the sound. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -38,7 +35,7 @@ interface Example {
   prompts: readonly { prompt: string; source: string; si_sdr_db: number }[]
 }
 const examples = JSON.parse(readFileSync(examplePath('examples.json'), 'utf8')) as Example[]
-/** Between machines: sums in another order, and the stated figure is rounded. */
+/** Tolerance between machines, which sum in another order; the documented value is rounded too. */
 const APART_DB_MAX = 0.2
 
 for (const { name: example, prompts } of examples) {
@@ -60,8 +57,14 @@ for (const { name: example, prompts } of examples) {
   }
 }
 
-/** Prompts that are no names, and the part of an example that their targets should hold. */
-const READ: [example: string, prompt: string, source: string, file: RegExp, message: RegExp][] = [
+/** Prompts that are not names of sounds, and the source that their targets should contain. */
+const OTHER_PROMPTS: [
+  example: string,
+  prompt: string,
+  source: string,
+  file: RegExp,
+  message: RegExp,
+][] = [
   [
     ...(['drums-and-flute', 'no drums', 'flute'] as const),
     ...([/\.without-drums\.wav$/, /^Everything but the drums; the drums were found/] as const),
@@ -84,8 +87,8 @@ const READ: [example: string, prompt: string, source: string, file: RegExp, mess
   ],
 ]
 
-for (const [example, prompt, source, file, message] of READ) {
-  test(`"${prompt}" of ${example} holds the ${source}`, async () => {
+for (const [example, prompt, source, file, message] of OTHER_PROMPTS) {
+  test(`"${prompt}" in ${example} gives the ${source}`, async () => {
     const path = examplePath(`${example}.wav`)
     const { submitted } = await separateFile(winnow, path, { prompt })
     const files = await downloadResult(winnow, submitted)
@@ -100,7 +103,7 @@ for (const [example, prompt, source, file, message] of READ) {
   })
 }
 
-test('two sounds of one prompt are both in its target, of what is not known nothing is taken', async () => {
+test('a target contains both sounds of its prompt, and an unknown sound is not removed', async () => {
   const path = examplePath('drums-and-flute.wav')
   const mixture = await readWav16(path)
   for (const [prompt, state] of [
@@ -115,7 +118,7 @@ test('two sounds of one prompt are both in its target, of what is not known noth
   }
 })
 
-test('a sound is found where it is, and one that is not in the file is not', async (t) => {
+test('a sound is found where it is, and an absent one is not found', async (t) => {
   const sourceOf = async (name: string) =>
     (await readWav16(examplePath(`sources/speech-over-piano/${name}.wav`)))[0]!
   const path = join(winnow.folder, 'speech-then-piano.wav')
@@ -138,7 +141,7 @@ test('a sound is found where it is, and one that is not in the file is not', asy
 
 type Files = Awaited<ReturnType<typeof downloadResult>>
 
-/** Both files have the form of the mixture, and add up to it. */
+/** Asserts that both files have the format of the mixture and add up to it. */
 async function assertWhole(files: Files, path: string): Promise<void> {
   const mixture = await readWav16(path)
   const [target, residual] = [readWav24(files.target), readWav24(files.residual)]
@@ -170,8 +173,8 @@ test('the result says how long the media is, what it cost and how long it is kep
   assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
 })
 
-test('the status stream sends every step, with progress that only grows, and the logs', async () => {
-  const path = await longFile('long.wav', 45)
+test('the status stream sends every status, progress that only grows, and the logs', async () => {
+  const path = await writeLongFile('long.wav', 45)
   const submitted = await submitFile(winnow, path, { prompt: 'a beep' })
   const statuses = await followToEnd(winnow, submitted)
   const order = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']
@@ -193,7 +196,7 @@ test('the status stream sends every step, with progress that only grows, and the
   assert.match(logs, /chunks of .* overlapping/)
 })
 
-test('requests submitted at once share batches, and each gets what it would get alone', async () => {
+test('concurrent requests share batches, with the same results as alone', async () => {
   const cases = examples.map(({ name, prompts: [first] }) => ({
     path: examplePath(`${name}.wav`),
     prompt: first!.prompt,
@@ -224,7 +227,7 @@ test('requests submitted at once share batches, and each gets what it would get 
   }
 })
 
-test('what is no media fails as INVALID_MEDIA, says what would be right, and has no result', async () => {
+test('a file that is no media fails as INVALID_MEDIA, and has no result', async () => {
   const path = join(winnow.folder, 'text.amr')
   await writeFile(path, 'All work and no play makes Jack a dull boy.\n'.repeat(500))
   const { last, submitted } = await separateFile(winnow, path, { prompt: 'x' })
@@ -270,7 +273,7 @@ for (const { name, planes, sampleRate } of odd) {
   })
 }
 
-test('a prompt that the model does not know is not answered under its name', async () => {
+test('a target for an unknown prompt is not named after it', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted, last } = await separateFile(winnow, path, { prompts: ['lawn mower', 'piano'] })
   const { data } = await winnow.client.result(submitted)
@@ -290,7 +293,7 @@ test('a prompt that the model does not know is not answered under its name', asy
   )
 })
 
-test('what mp3 cannot hold is reported: the rate of the outputs is theirs, and the length stays', async () => {
+test('what mp3 cannot hold is reported, with the real rate of the outputs', async () => {
   const path = join(winnow.folder, 'six-channels.wav')
   const planes = [1, 2, 3, 4, 5, 6].map((seed) => noise(1, 96_000, seed))
   await writeFile(path, wavBytes(planes, 96_000))
@@ -306,7 +309,7 @@ test('what mp3 cannot hold is reported: the rate of the outputs is theirs, and t
   )
 })
 
-test('spans, acceleration and chunk options are taken and act', async () => {
+test('spans, acceleration and chunk options take effect', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted, last } = await separateFile(winnow, path, {
     prompt: 'piano',
@@ -326,7 +329,7 @@ test('spans, acceleration and chunk options are taken and act', async () => {
 })
 
 test('a request in progress can be canceled and ends as CANCELED', async () => {
-  const path = await longFile('to-cancel.wav', 1_200)
+  const path = await writeLongFile('to-cancel.wav', 1_200)
   const submitted = await submitFile(winnow, path, { prompt: 'a beep', acceleration: 'quality' })
   const statuses = []
   for await (const status of winnow.client.follow(submitted)) {
@@ -341,8 +344,8 @@ test('a request in progress can be canceled and ends as CANCELED', async () => {
   await assert.rejects(winnow.client.result(submitted), { code: 'REQUEST_FAILED' })
 })
 
-/** Beeps in noise. */
-async function longFile(name: string, seconds: number): Promise<string> {
+/** Writes a long file of beeps in noise. */
+async function writeLongFile(name: string, seconds: number): Promise<string> {
   const path = join(winnow.folder, name)
   const sampleRate = 16_000
   const beep = sine(880, seconds, sampleRate)

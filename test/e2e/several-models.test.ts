@@ -1,4 +1,4 @@
-/** Several models behind one prompt, as a user installs and asks for them. Their weights are random. */
+/** Several models behind one prompt, as a user installs and requests them, with random weights. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { TINY_MODELS } from '../support/models/tiny-models.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 
-/** Error of 24 bits in each output. */
+/** Error of the 24-bit samples of all outputs. */
 const ROUNDING = 4 / 2 ** 23
 
 const RATE = 48_000
@@ -46,19 +46,19 @@ interface SubmitFields {
   separator?: string
 }
 
-async function submit(planes: Float32Array[], asked: SubmitFields): Promise<string> {
+async function submit(planes: Float32Array[], fields: SubmitFields): Promise<string> {
   const path = join(winnow.folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE, 'float32'))
   const file_id = await winnow.client.upload(path, 'audio/wav')
-  const { request_id } = await winnow.client.submit({ input: { file_id, ...asked } })
+  const { request_id } = await winnow.client.submit({ input: { file_id, ...fields } })
   return request_id
 }
 
-const separated = async (planes: Float32Array[], asked: SubmitFields) =>
-  separatedBy(await submit(planes, asked))
+const separated = async (planes: Float32Array[], fields: SubmitFields) =>
+  resultOf(await submit(planes, fields))
 
-/** [outputs][channels], and the models of the targets. */
-async function separatedBy(request_id: string) {
+/** Returns the outputs, and the models of the targets. */
+async function resultOf(request_id: string) {
   const { client } = winnow
   const { data } = await client.wait(request_id)
   const outputs = [...(data.targets ?? [data.target]), data.residual]
@@ -90,7 +90,7 @@ function assertAddsUp({ files, gain }: Awaited<ReturnType<typeof separated>>): v
   }
 }
 
-test('a song: each stem by the model that has it, in stereo at 48 kHz, and all adds up', async () => {
+test('the stems of a song come from the model that has them, in stereo at 48 kHz, and add up', async () => {
   const answer = await separated(SONG, { prompts: ['vocals', 'the drums'] })
   assert.deepEqual(answer.models, ['htdemucs', 'htdemucs'])
   assertAddsUp(answer)
@@ -98,13 +98,13 @@ test('a song: each stem by the model that has it, in stereo at 48 kHz, and all a
   assert.ok(answer.files[0]!.planes[0]!.some((x) => Math.abs(x) > 1e-3))
 })
 
-test('a podcast: any other sound goes to the model for text', async () => {
+test('any other sound goes to the model for text prompts', async () => {
   const answer = await separated(SONG, { prompt: 'washing machine' })
   assert.deepEqual(answer.models, ['audiosep'])
   assertAddsUp(answer)
 })
 
-test('prompts of one request go to several models, and one can be named', async () => {
+test('the prompts of a request go to several models, and a request can name one', async () => {
   const several = await separated(SONG, { prompts: ['no vocals', 'rain'] })
   assert.deepEqual(several.models, ['htdemucs', 'audiosep'])
   assertAddsUp(several)
@@ -113,12 +113,12 @@ test('prompts of one request go to several models, and one can be named', async 
   assertAddsUp(named)
 })
 
-test('a model that no engine holds is refused, with those that there are', async () => {
+test('a model that no engine has is refused with the available ones', async () => {
   await assert.rejects(separated(SONG, { prompt: 'rain', separator: 'flute' }), /htdemucs/)
 })
 
-/** The processes of models that the engine has now. */
-function processes(): number[] {
+/** Returns the ids of the engine's model processes. */
+function modelProcesses(): number[] {
   const { pid } = winnow.engines[0]!.child
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return children
@@ -128,7 +128,7 @@ function processes(): number[] {
     .filter((child) => commandOf(child).includes('process-main'))
 }
 
-/** Empty of a process that has ended. */
+/** Returns the command line of a process; empty once it has ended. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -141,55 +141,56 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(20)
 }
 
-/** The models that the gateway knows of. */
-async function listed(): Promise<string[]> {
+/** Returns the models that the gateway lists. */
+async function listedModels(): Promise<string[]> {
   const { data } = await winnow.client.models()
   return data.flatMap(({ separators = [] }) => separators.map(({ name }) => name))
 }
 
-/** Loads scnet; its process, which is stopped: a step of it lasts until it goes on. */
+/** Loads scnet and stops its process, so that its steps last until it continues; returns its id. */
 async function loadStopped(engine: EngineClient): Promise<number> {
-  const before = processes()
+  const before = modelProcesses()
   assert.deepEqual([before.length, (await engine.loadModel('scnet')).name], [2, 'scnet'])
-  const [pid] = processes().filter((each) => !before.includes(each))
+  const [pid] = modelProcesses().filter((each) => !before.includes(each))
   process.kill(pid!, 'SIGSTOP')
   return pid!
 }
 
-test('a model that is installed while the engine runs is loaded, computes apart, and is unloaded', async (t) => {
+test('a model installed while the engine runs is loaded, computes in its own process, and is unloaded', async (t) => {
   const engine = connectEngine(winnow.engines[0]!.ready.control!)
   t.after(() => engine.close())
   const stateOf = async () =>
     (await engine.listModels()).find(({ name }) => name === 'scnet')?.state
-  const isInHand = async (id: string) => (await winnow.client.status(id)).status === 'IN_PROGRESS'
+  const isInProgress = async (id: string) =>
+    (await winnow.client.status(id)).status === 'IN_PROGRESS'
   assert.equal(await stateOf(), undefined)
   await install('scnet')
   assert.equal(await stateOf(), 'NOT_LOADED')
   const stopped = await loadStopped(engine)
-  await until(async () => (await listed()).includes('scnet'))
-  const held = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
-  await until(() => isInHand(held))
+  await until(async () => (await listedModels()).includes('scnet'))
+  const heldRequest = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
+  await until(() => isInProgress(heldRequest))
   assert.deepEqual((await separated(SONG, { prompt: 'rain', separator: 'mini' })).models, ['mini'])
-  assert.ok(await isInHand(held))
+  assert.ok(await isInProgress(heldRequest))
 
   const unloading = engine.unloadModel('scnet')
   await until(async () => (await stateOf()) === 'UNLOADING')
-  await until(async () => !(await listed()).includes('scnet'))
+  await until(async () => !(await listedModels()).includes('scnet'))
   process.kill(stopped, 'SIGCONT')
-  assert.deepEqual((await separatedBy(held)).models, ['scnet'])
+  assert.deepEqual((await resultOf(heldRequest)).models, ['scnet'])
   await unloading
   assert.deepEqual([await stateOf(), commandOf(stopped)], ['NOT_LOADED', ''])
 
   const killed = await loadStopped(engine)
-  await until(async () => (await listed()).includes('scnet'))
+  await until(async () => (await listedModels()).includes('scnet'))
   const again = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
-  await until(() => isInHand(again))
+  await until(() => isInProgress(again))
   process.kill(killed, 'SIGKILL')
-  assert.deepEqual((await separatedBy(again)).models, ['scnet'])
+  assert.deepEqual((await resultOf(again)).models, ['scnet'])
 })
 
-test('the processes of models end with their engine, even when it is killed', async () => {
-  const pids = processes()
+test('model processes end with their engine, even if it is killed', async () => {
+  const pids = modelProcesses()
   assert.equal(pids.length, 3)
   await winnow.engines[0]!.end('SIGKILL')
   await until(() => pids.every((pid) => commandOf(pid) === ''))

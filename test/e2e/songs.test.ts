@@ -1,4 +1,4 @@
-/** Separates vocals from a song with the model that set-up fetches, from the command line. */
+/** Separates vocals from a song with the model that set-up downloads, from the command line. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -19,8 +19,8 @@ before(async (t) => {
   winnow = await startWinnow(t as TestContext, { env })
 })
 
-/** Separates as the command does; answers its two files and the log of the request. */
-async function separated(planes: Float32Array[], rate: number, prompt: string) {
+/** Separates with the command line; returns its two files and the log of the request. */
+async function separate(planes: Float32Array[], rate: number, prompt: string) {
   const song = join(winnow.folder, 'song.wav')
   await writeFile(song, wavBytes(planes, rate, 'float32'))
   const words = [
@@ -46,9 +46,9 @@ async function separated(planes: Float32Array[], rate: number, prompt: string) {
   return { target: target!, residual: residual!, log: stdout }
 }
 
-test('vocals of a song in stereo, longer than a chunk, and all adds up', WITH_WEIGHTS, async () => {
+test('vocals of a stereo song longer than a chunk, and all adds up', WITH_WEIGHTS, async () => {
   const song = [sine(220, 14, 44_100), noise(14, 44_100, 3)]
-  const { target, residual, log } = await separated(song, 44_100, 'vocals')
+  const { target, residual, log } = await separate(song, 44_100, 'vocals')
   assert.match(log, /\\"vocals\\" is the stem vocals of spleeter\./)
   assert.deepEqual([target.sampleRate, target.planes.length], [44_100, 2])
   assert.ok(sumError(target.planes, residual.planes, song) <= SUM_ERROR_MAX)
@@ -56,14 +56,14 @@ test('vocals of a song in stereo, longer than a chunk, and all adds up', WITH_WE
 
 test('an instrumental of a mono song at another rate, and all adds up', WITH_WEIGHTS, async () => {
   const song = [sine(330, 3, 22_050)]
-  const { target, residual, log } = await separated(song, 22_050, 'karaoke')
+  const { target, residual, log } = await separate(song, 22_050, 'karaoke')
   assert.match(log, /\\"karaoke\\" is all but the stem vocals of spleeter\./)
   assert.deepEqual([target.sampleRate, target.planes.length], [22_050, 1])
   assert.ok(sumError(target.planes, residual.planes, song) <= SUM_ERROR_MAX)
 })
 
-test('drums are none of its stems: mini answers', WITH_WEIGHTS, async () => {
-  const { target } = await separated([noise(1, 44_100, 3)], 44_100, 'drums')
+test('mini answers for drums, which are not among its stems', WITH_WEIGHTS, async () => {
+  const { target } = await separate([noise(1, 44_100, 3)], 44_100, 'drums')
   assert.equal(target.planes.length, 1)
   const { data } = await winnow.client.list({ limit: 1 })
   assert.equal((await winnow.client.status(data[0]!.request_id)).separator, 'mini')

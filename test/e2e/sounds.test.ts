@@ -1,4 +1,4 @@
-/** Lists the sounds in media, from the file to the list, with the real tagger. */
+/** Lists the sounds in media from end to end, with the real tagger. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { wavBytes } from '../support/media/wav.ts'
 
 let winnow: Winnow
 const RATE = 44_100
-/** Drums and a man who speaks, for as long as both of them sound. */
+/** Drums and a speaking man, as long as both sound. */
 let mixture: { path: string; seconds: number }
 const SOUNDING = ['drum kit', 'man']
 before(async (t) => {
@@ -27,7 +27,7 @@ before(async (t) => {
 
 const namesOf = (sounds: readonly HeardSound[] = []) => sounds.map(({ name }) => name)
 
-test('the sounds of a mixture come back by their names, the surest first', async () => {
+test('the sounds of a mixture are listed by name, the most certain first', async () => {
   const { data, usage } = await winnow.client.sounds(mixture.path)
   for (const name of SOUNDING) assert.ok(namesOf(data.sounds).includes(name), name)
   assert.equal(data.sounds[0]!.name, 'drum kit')
@@ -47,7 +47,7 @@ test('a separation has the same list', async () => {
   assert.deepEqual(namesOf(separated.data.sounds), namesOf(listed.data.sounds))
 })
 
-test('a file without sound fails as a separation of it does', async () => {
+test('a file without sound fails as its separation does', async () => {
   const media = { name: 'a.wav', contentType: 'audio/wav', bytes: new Blob(['no sound']) }
   await assert.rejects(winnow.client.sounds(media), { code: 'INVALID_MEDIA' })
 })

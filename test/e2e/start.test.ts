@@ -1,4 +1,4 @@
-/** `npm start`: only one per data folder, and it ends with npm. */
+/** `npm start`: only one runs per data folder, and it ends with npm. */
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -18,10 +18,10 @@ import { wavBytes } from '../support/media/wav.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
-/** As in another container: it sees none of our processes, and its own have their numbers. */
+/** Runs as in another container: it sees none of our processes, and its process ids overlap with ours. */
 const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc', '--uts']
 
-/** Runs `npm start` on the folder. @param before words of a command line that runs it */
+/** Runs `npm start` on the folder. @param before words to put before the command */
 function npmStart(
   t: TestContext,
   folder: string,
@@ -30,7 +30,7 @@ function npmStart(
 ) {
   const [command = '', ...words] = [...before, 'npm', 'start']
   const env = { ...process.env, ...PORTS, ...settings, DATA_DIR: folder }
-  const npm = spawn(command, words, { cwd: ROOT, env, detached: true }) // a group of its own
+  const npm = spawn(command, words, { cwd: ROOT, env, detached: true }) // in its own process group
   let printed = ''
   for (const output of [npm.stdout, npm.stderr]) {
     output.on('data', (piece) => (printed += String(piece)))
@@ -67,7 +67,7 @@ async function startOn(
 ): Promise<StartedService & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), name))
   const started = npmStart(t, folder, [], settings)
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // once it has ended
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // after it has ended
   await untilPrinted(started, 'Ctrl-C stops it')
   return { ...started, folder }
 }
@@ -84,7 +84,7 @@ async function assertRefused(second: StartedService, folder: string): Promise<vo
   )
 }
 
-test('npm start prints where each secret is and what to try; a second one is refused; Ctrl-C ends it', async (t) => {
+test('npm start says where its secrets are and what to try, refuses a second start, and ends at Ctrl-C', async (t) => {
   const started = await startOn(t, {}, "winnow start's ")
   const { folder, printed } = started
   const path = join(folder, 'api-key')
@@ -115,7 +115,7 @@ test('npm start prints where each secret is and what to try; a second one is ref
 
   await assertRefused(npmStart(t, folder), folder)
   for (let i = 0; i < 3; i += 1) {
-    process.kill(-started.npm.pid!, 'SIGINT') // as the terminal; npm passes it on to who has it already
+    process.kill(-started.npm.pid!, 'SIGINT') // as a terminal does; npm passes it on to processes that have it already
     await sleep(20)
   }
   const [code] = await started.ended
@@ -124,15 +124,15 @@ test('npm start prints where each secret is and what to try; a second one is ref
   assert.equal(code, 0)
 })
 
-test('a second container on a data folder is refused; SIGTERM to npm ends all', async (t) => {
+test('a second container on a data folder is refused, and SIGTERM to npm ends everything', async (t) => {
   const first = await startOn(t)
   const { status, stderr } = spawnSync(ELSEWHERE[0]!, [...ELSEWHERE.slice(1), 'true'])
   if (status === 0) await assertRefused(npmStart(t, first.folder, ELSEWHERE), first.folder)
   else t.diagnostic(`no container, since there are no namespaces: ${String(stderr)}`)
   const broker = (await readFile(join(first.folder, 'nats/nats.pid'), 'utf8')).trim()
   assert.ok(existsSync(`/proc/${broker}`))
-  for (const output of [first.npm.stdout, first.npm.stderr]) output.destroy() // as where tee ends first
-  first.npm.kill('SIGTERM') // npm alone
+  for (const output of [first.npm.stdout, first.npm.stderr]) output.destroy() // as if tee had ended first
+  first.npm.kill('SIGTERM') // only npm gets it
   await once(first.npm, 'exit')
   assert.equal(await takeLock(join(first.folder, 'winnow.lock')), null)
   assert.ok(!existsSync(join(first.folder, 'address')))
@@ -142,11 +142,11 @@ test('a second container on a data folder is refused; SIGTERM to npm ends all', 
 interface StartSettings {
   folder: string
   port?: number
-  /** A user's number, in place of one's own. */
+  /** Id of the user to run as, if not the current one. */
   uid?: number
 }
 
-/** The output of a start that ends by itself. */
+/** Returns the errors of a start that fails. */
 function startFailing({ folder, port = 0, uid }: StartSettings): string {
   const env = { ...process.env, ...PORTS, PORT: String(port), DATA_DIR: folder }
   const words = ['scripts/run.mjs', 'scripts/cli/start.ts']
@@ -156,7 +156,7 @@ function startFailing({ folder, port = 0, uid }: StartSettings): string {
   return stderr
 }
 
-test('a data folder that takes no files is said in a sentence, and nothing loops', async (t) => {
+test('a data folder that takes no files is reported in a sentence, without retries', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
   t.after(() => rm(folder, { recursive: true }))
   const nowhere = startFailing({ folder: '/proc/none/data' })
@@ -166,7 +166,7 @@ test('a data folder that takes no files is said in a sentence, and nothing loops
   if (process.getuid?.() !== 0) return t.diagnostic('only root starts it as another user')
   await mkdir(join(folder, 'nats'), { mode: 0o700 })
   for (const mode of [0o755, 0o777]) {
-    await chmod(folder, mode) // not even the lock; the lock, but not the broker's folder
+    await chmod(folder, mode) // first no lock can be written; then one can, but nothing in the broker's folder
     const ofOthers = startFailing({ folder, uid: 65_534 })
     assert.match(
       ofOthers,
@@ -175,7 +175,7 @@ test('a data folder that takes no files is said in a sentence, and nothing loops
   }
 })
 
-test('a port that is taken is named with its setting, each time the one of this start', async (t) => {
+test('a port in use is named with its setting, at each start anew', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
   t.after(() => rm(folder, { recursive: true, maxRetries: 5 }))
   for (let i = 0; i < 2; i += 1) {
@@ -189,7 +189,7 @@ test('a port that is taken is named with its setting, each time the one of this 
   }
 })
 
-/** Processes that run the program on the folder, compiled or not. */
+/** Returns the processes that run the program on the folder, compiled or not. */
 async function processesOf(program: string, folder: string): Promise<number[]> {
   const compiled = program.replaceAll('/', '.').replace(/ts$/, 'mjs')
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
@@ -203,7 +203,7 @@ async function processesOf(program: string, folder: string): Promise<number[]> {
   return ids.filter((_, i) => ours[i]).map(Number)
 }
 
-test('a broker and an engine that end are started again: the job ends, and so does a gateway left alone', async (t) => {
+test('a broker and an engine that end are restarted, and a gateway left alone ends', async (t) => {
   const started = await startOn(t, { LEASE_SECONDS: '2' })
   const { folder, printed } = started
   const [, baseUrl = ''] = /Winnow listens on {2}(\S+)/.exec(printed())!
@@ -213,7 +213,7 @@ test('a broker and an engine that end are started again: the job ends, and so do
   const brokerId = async () => Number(await readFile(join(folder, 'nats/nats.pid'), 'utf8'))
   const settings = join(folder, 'nats/nats.conf')
   await rm(settings)
-  await mkdir(settings) // a folder can't be written as a file
+  await mkdir(settings) // a folder can't be overwritten as a file
   process.kill(await brokerId(), 'SIGKILL')
   await untilPrinted(started, 'nats-server does not start; retrying: ')
   await untilReadiness(503)
@@ -240,9 +240,9 @@ test('a broker and an engine that end are started again: the job ends, and so do
   assert.match(printed(), /The engine ended with SIGABRT; starting it again/)
   assert.equal(last, 'COMPLETED')
 
-  const [own] = await processesOf('scripts/cli/start.ts', folder)
+  const [starter] = await processesOf('scripts/cli/start.ts', folder)
   const broker = await brokerId()
-  process.kill(own!, 'SIGKILL')
-  while (existsSync(join(folder, 'address'))) await sleep(50) // the gateway takes it along
+  process.kill(starter!, 'SIGKILL')
+  while (existsSync(join(folder, 'address'))) await sleep(50) // the gateway removes it as it ends
   process.kill(broker)
 })

@@ -1,6 +1,6 @@
 /**
- * A host as `install-host` makes it, under a real systemd: from the first start to the stop, with a
- * compute thread that hangs and a drain on the way.
+ * A host set up by `install-host`, under a real systemd, from the first start to the stop. On the way a
+ * compute thread hangs, and an engine drains.
  */
 
 import assert from 'node:assert/strict'
@@ -21,14 +21,14 @@ const SETTINGS_OF_SEVERAL = `GATEWAYS=2
 SIGNING_KEY_FILE=/var/lib/winnow/signing-key
 ENCRYPTION_KEY_FILE=/var/lib/winnow/encryption-key
 `
-/** Shorter than in the unit, which suits the longest step of any model. */
+/** Shorter than in the unit, whose limits suit the longest step of any model. */
 const TEST_LIMITS = '[Service]\nWatchdogSec=20\nTimeoutStopSec=1\n'
 
-/** So that what never comes fails the test, on the slowest machine. */
+/** A limit for the slowest machine: without it, waiting in vain would never fail the test. */
 const MS_MAX = 900_000
 
-async function untilTrue(isIt: () => Promise<boolean>): Promise<void> {
-  while (!(await isIt())) await sleep(200)
+async function untilTrue(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await sleep(200)
 }
 
 const GET_METRICS =
@@ -75,7 +75,7 @@ import { startPostgres } from './test/support/database/start-postgres.ts'
 writeFileSync('/tmp/postgres', (await startPostgres()).urlOf('postgres'))
 setInterval(() => undefined, 2 ** 30)`
 
-/** Returns the address of a PostgreSQL that it starts in the host. */
+/** Starts a PostgreSQL on the host; returns its URL. */
 async function startPostgresIn({ run }: Host): Promise<string> {
   const script = ['node', '--import', 'tsx', '--input-type=module', '--eval', POSTGRES]
   await run('systemd-run', '--unit=postgres', '--working-directory=/opt/winnow', ...script)
@@ -84,7 +84,7 @@ async function startPostgresIn({ run }: Host): Promise<string> {
   return readUrl()
 }
 
-/** The processes that the gateway's first one has started. */
+/** Returns the processes that the gateway's main process has started. */
 const gatewayProcesses = async (host: Host): Promise<string[]> =>
   (await host.run('pgrep', '-P', await property(host, GATEWAY, 'MainPID'))).trim().split('\n')
 
@@ -98,7 +98,7 @@ test(
     const { run } = host
     assert.equal((await run('stat', '-f', '-c', '%T', '/tmp')).trim(), 'tmpfs')
 
-    await t.test('what install-host has installed starts and is ready', async () => {
+    await t.test('the services that install-host installed start and become ready', async () => {
       await run(
         'node',
         'scripts/run.mjs',
@@ -138,16 +138,19 @@ test(
       assert.ok(sumError(target!.planes, residual!.planes, await readWav16(path)) <= SUM_ERROR_MAX)
     })
 
-    await t.test('the journal finds the lines of a request, of gateway and engine', async () => {
-      const [ended] = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
-        MESSAGE.includes('a job has ended'),
-      )
-      const lines = await journal(host, `WINNOW_REQUEST_ID=${ended?.WINNOW_REQUEST_ID}`)
-      const units = new Set(lines.map((line) => line._SYSTEMD_UNIT))
-      assert.deepEqual([...units].sort(), [ENGINE, GATEWAY])
-    })
+    await t.test(
+      'the journal finds the lines of a request, from both gateway and engine',
+      async () => {
+        const [ended] = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
+          MESSAGE.includes('a job has ended'),
+        )
+        const lines = await journal(host, `WINNOW_REQUEST_ID=${ended?.WINNOW_REQUEST_ID}`)
+        const units = new Set(lines.map((line) => line._SYSTEMD_UNIT))
+        assert.deepEqual([...units].sort(), [ENGINE, GATEWAY])
+      },
+    )
 
-    await t.test('doctor finds nothing missing, by the settings of the installation', async () => {
+    await t.test('doctor finds nothing missing with the settings of the installation', async () => {
       const outside = 'http://127.0.0.1:9080/metrics'
       const text = await run(
         'node',
@@ -165,7 +168,7 @@ test(
     })
 
     await t.test(
-      'a compute thread that hangs is ended by the watchdog, and comes back',
+      'the watchdog ends an engine whose compute thread hangs, and it restarts',
       async () => {
         const pid = await property(host, ENGINE, 'MainPID')
         await run('python3', 'test/support/processes/stop_thread.py', pid, 'winnow-compute') // ends with the thread
@@ -179,7 +182,7 @@ test(
     )
 
     await t.test(
-      'a stop lets the job in flight finish, beyond the time that systemd gives',
+      'a stop lets the job in flight finish, even beyond the time limit of systemd',
       async () => {
         await writeIn(host, '/tmp/long.wav', wavBytes([noise(600, 16_000)], 16_000))
         const separated = separate(host, '/tmp/long.wav', 'noise')
@@ -198,7 +201,7 @@ test(
     )
 
     await t.test(
-      'GATEWAYS=2 is refused with SQLite; one of them that is killed is replaced',
+      'GATEWAYS=2 is refused with SQLite, and a killed gateway process is replaced',
       async () => {
         await run('systemctl', 'start', ENGINE)
         await writeIn(host, '/etc/winnow/winnow.env', SETTINGS + SETTINGS_OF_SEVERAL)
@@ -224,7 +227,7 @@ test(
       },
     )
 
-    await t.test('the target stops everything, in order', async () => {
+    await t.test('the target stops everything gracefully', async () => {
       await run('systemctl', 'stop', 'winnow.target')
       for (const unit of SERVICES) {
         await untilTrue(async () => !/^(de)?activ/.test(await property(host, unit, 'ActiveState')))

@@ -12,7 +12,7 @@ import { separateFile, startWinnow } from '../support/processes/start-winnow.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 
-test('top shows the engine, what it has done, and what failed; and says what is wrong', async (t) => {
+test('top shows the engine, its work and its failures, and reports its own errors', async (t) => {
   const winnow = await startWinnow(t, { env: { ADMIN_TOKEN: TOKEN, ENGINE_ID: 'engine-of-top' } })
   const [good, bad] = [join(winnow.folder, 'noise.wav'), join(winnow.folder, 'bad.wav')]
   await writeFile(good, wavBytes([noise(3, 8_000)], 8_000))
@@ -33,19 +33,19 @@ test('top shows the engine, what it has done, and what failed; and says what is 
   const local = await run(['--once', '--url', winnow.url], { DATA_DIR: winnow.folder })
   assert.match(local.text, /^engine-of-top/m, 'the token that npm start leaves')
 
-  const looks: string[] = []
+  const screens: string[] = []
   const stop = new AbortController()
   const stdout = {
     isTTY: true,
     write(text: string) {
-      looks.push(text)
-      if (looks.length === 2) stop.abort()
+      screens.push(text)
+      if (screens.length === 2) stop.abort()
     },
   }
   const words = ['--interval', '1', '--url', winnow.url, '--token', TOKEN]
   assert.equal((await runCommand(top, words, { stdout, signal: stop.signal })).code, 0)
-  assert.equal(looks.length, 2)
-  for (const look of looks) assert.match(look, /^\x1b\[H\x1b\[2JWinnow at [^]*engine-of-top/)
+  assert.equal(screens.length, 2)
+  for (const look of screens) assert.match(look, /^\x1b\[H\x1b\[2JWinnow at [^]*engine-of-top/)
 
   const wrong = await run(['--once', '--url', winnow.url, '--token', 'another-admin-token'])
   assert.deepEqual([wrong.code, wrong.errors], [1, 'The gateway has another ADMIN_TOKEN.\n'])

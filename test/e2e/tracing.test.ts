@@ -1,4 +1,4 @@
-/** Spans as an OTLP receiver gets them: one trace from the client's call to its webhook. */
+/** Spans as an OTLP receiver gets them: one trace from a client's call to its webhook. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ before(async (t) => {
   })
 })
 
-/** The caller's, in each test. */
+/** The caller's trace, new in each test. */
 let trace = ''
 let caller = ''
 beforeEach(() => {
@@ -66,7 +66,7 @@ async function submit(seconds: number): Promise<void> {
   assert.equal((await call('/v1/queue/audio/separate', 'POST', body)).status, 202)
 }
 
-/** The first span of the name, in the caller's trace unless said otherwise, once it has come. */
+/** Resolves with the first span of this name that matches; by default, one in the caller's trace. */
 async function span(
   name: string,
   isIt: (span: ReceivedSpan) => boolean = ({ traceId }) => traceId === trace,
@@ -81,11 +81,11 @@ async function span(
   }
 }
 
-test("a request is one trace, from its client's call over the engine to its webhook", async () => {
+test("a request is one trace, from its client's call through the engine to its webhook", async () => {
   await submit(3)
   const { headers, answer } = await webhooks.next()
   answer(200)
-  /** Each with what it is in; `caller` is the client's own. */
+  /** Each span with its parent; `caller` is the client's own span. */
   const chain = [
     ['POST /v1/queue/audio/separate', 'caller', 'gateway', 2],
     ['publish job', 'POST /v1/queue/audio/separate', 'gateway', 4],
@@ -117,15 +117,15 @@ test("a request is one trace, from its client's call over the engine to its webh
   assert.doesNotMatch(JSON.stringify(spans), /signature|sep_|whsec_|expires=/i)
 })
 
-test("a gRPC call goes on with its caller's trace, and a status stream does not last in it", async (t) => {
+test("a gRPC call continues its caller's trace, and the span of a status stream ends before the stream", async (t) => {
   const client = separationClient(winnow.gateway.ready.grpc ?? '', API_KEY)
   t.after(() => client.close())
   const input = { prompt: 'noise', file_id: await upload(1) }
   const metadata = { traceparent: caller }
   const { request_id: requestId } = await client.call('Submit', { input }, { metadata })
-  const served = await span('winnow.separation.v1.SeparationService/Submit')
-  assert.deepEqual([served.parentSpanId, served.kind], [CALLER, 2])
-  assert.equal((await span('publish job')).parentSpanId, served.spanId)
+  const serverSpan = await span('winnow.separation.v1.SeparationService/Submit')
+  assert.deepEqual([serverSpan.parentSpanId, serverSpan.kind], [CALLER, 2])
+  assert.equal((await span('publish job')).parentSpanId, serverSpan.spanId)
   const gone = new AbortController()
   const stream = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/status/stream`, {
     headers: { authorization: `Bearer ${API_KEY}`, traceparent: caller },
@@ -136,7 +136,7 @@ test("a gRPC call goes on with its caller's trace, and a status stream does not 
   gone.abort()
 })
 
-test('a later attempt and a later try of a webhook are traces of their own, with a link', async () => {
+test('a later attempt of a job or a webhook is a trace of its own, with a link', async () => {
   await submit(60)
   await span('publish started')
   assert.equal(await winnow.engines[0]?.end('SIGTERM'), 0)
@@ -157,7 +157,7 @@ test('a later attempt and a later try of a webhook are traces of their own, with
   assert.notEqual((await span('webhook', isRetry)).traceId, refused.traceId)
 })
 
-test('calls to an engine belong to the trace of what asked for them', async (t) => {
+test('calls to an engine belong to the trace that caused them', async (t) => {
   await submit(240)
   await span('handle started')
   trace = 'a'.repeat(32)
@@ -193,11 +193,11 @@ test('calls to an engine belong to the trace of what asked for them', async (t) 
     ['Cancel', 'PUT /v1/queue/requests/:request_id/cancel'],
   ]) {
     const name = `winnow.engine.v1.EngineControl/${method}`
-    const asked = await inTrace(name, 'winnow-gateway')
-    const served = await inTrace(name, 'winnow-engine')
-    assert.deepEqual([asked.kind, served.kind], [3, 2], name)
-    assert.equal(asked.parentSpanId, (await inTrace(route!, 'winnow-gateway')).spanId, name)
-    assert.equal(served.parentSpanId, asked.spanId, name)
+    const clientSpan = await inTrace(name, 'winnow-gateway')
+    const serverSpan = await inTrace(name, 'winnow-engine')
+    assert.deepEqual([clientSpan.kind, serverSpan.kind], [3, 2], name)
+    assert.equal(clientSpan.parentSpanId, (await inTrace(route!, 'winnow-gateway')).spanId, name)
+    assert.equal(serverSpan.parentSpanId, clientSpan.spanId, name)
   }
   const drained = await inTrace('winnow.engine.v1.EngineControl/Drain', 'winnow-engine')
   assert.equal(drained.parentSpanId, CALLER)

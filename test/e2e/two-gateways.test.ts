@@ -1,4 +1,4 @@
-/** Two gateways, each a process of its own, with one PostgreSQL, one broker and two engines. */
+/** Two gateways, each its own process, with one PostgreSQL, one broker and two engines. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -32,10 +32,10 @@ import type { LoadReport } from '../support/processes/steady-load.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const EXAMPLE = 'siren-and-speech'
-/** Requests between two events: each gateway has taken some. */
+/** Requests between two events, enough for each gateway to take some. */
 const SUBMITTED_BETWEEN = 8
 
-/** A folder, and settings of gateways that share a database of their own. */
+/** Returns a folder, and settings for gateways that share a new database. */
 async function settingsOfSeveral(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'two-gateways-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -53,7 +53,7 @@ async function settingsOfSeveral(t: TestContext) {
   return { folder, env }
 }
 
-/** Both gateways behind a load balancer. */
+/** Starts both gateways behind a load balancer. */
 async function startFleet(t: TestContext) {
   const { folder, env } = await settingsOfSeveral(t)
   const balancer = await startTcpProxy(t)
@@ -70,7 +70,7 @@ const portOf = ({ ready }: Program): number => Number(new URL(ready.address ?? '
 
 type Fleet = Awaited<ReturnType<typeof startFleet>>
 
-/** A request through the load balancer, its status followed and its result fetched there. */
+/** Separates through the load balancer: submits, follows the status and fetches the result. */
 async function assertSeparated({ winnow, balancer }: Fleet): Promise<void> {
   const client = createClient({ baseUrl: balancer.url, apiKey: API_KEY })
   const through = { ...winnow, client }
@@ -88,7 +88,7 @@ function assertNoneLost(t: TestContext, report: LoadReport): void {
   assert.equal(report.webhooks, report.submitted)
 }
 
-test('a gateway is killed and comes back, then all are upgraded in turn: no request is lost', async (t) => {
+test('no request is lost while a gateway is killed and restarted, and all are upgraded in turn', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, first, second: victim } = fleet
   const load = await startLoad(t, fleet.balancer.url, fleet.folder)
@@ -100,23 +100,23 @@ test('a gateway is killed and comes back, then all are upgraded in turn: no requ
   const upgraded: Program[] = []
   for (const older of [second, first]) {
     assert.equal(await older.end('SIGTERM'), 0)
-    await load.submitMore(SUBMITTED_BETWEEN) // the other one alone
+    await load.submitMore(SUBMITTED_BETWEEN) // only the other gateway runs
     const newer = 'test/support/database/next-release.ts'
     upgraded.push(await winnow.startGateway({ PORT: String(portOf(older)) }, newer))
-    await load.submitMore(SUBMITTED_BETWEEN) // after the first turn: an older and a newer gateway, the newer schema
+    await load.submitMore(SUBMITTED_BETWEEN) // at first an older gateway shares the newer schema
   }
-  const heard = assertSeparated(fleet) // under load, while engines come and go
+  const separation = assertSeparated(fleet) // under load, while engines restart
   for (const older of [...winnow.engines]) {
-    assert.equal(await older.end('SIGTERM'), 0) // it finishes what it has, or gives it back
+    assert.equal(await older.end('SIGTERM'), 0) // it finishes its jobs, or releases them
     await load.submitMore(SUBMITTED_BETWEEN)
     await winnow.startEngine()
   }
-  await heard
+  await separation
   assertNoneLost(t, await load.finish())
   await assertSameWork(fleet, upgraded)
 })
 
-/** What the metrics of every gateway say of the work that waits. */
+/** Reads what the metrics of every gateway say about the waiting work. */
 const workOf = (gateways: readonly Program[]) =>
   Promise.all(
     gateways.map(async ({ ready }) => {
@@ -125,7 +125,7 @@ const workOf = (gateways: readonly Program[]) =>
     }),
   )
 
-/** Without engines, each gateway reports the same work, whichever took the requests. */
+/** Asserts that without engines each gateway reports the same work, whichever took the requests. */
 async function assertSameWork(
   { winnow, balancer }: Fleet,
   gateways: readonly Program[],
@@ -144,8 +144,11 @@ async function assertSameWork(
   }
 }
 
-/** The processes whose calls a log has, over HTTP or gRPC. */
-const answering = (log: string, isCall: (call: { method: string }) => boolean): number[] => {
+/** Returns the processes whose calls are in a log, over HTTP or gRPC. */
+const answeringProcesses = (
+  log: string,
+  isCall: (call: { method: string }) => boolean,
+): number[] => {
   const lines = log.split('\n').filter((line) => line.includes('"answered a call"'))
   const calls = lines.map((line) => JSON.parse(line) as { pid: number; method: string })
   return [...new Set(calls.filter(isCall).map(({ pid }) => pid))]
@@ -161,7 +164,7 @@ async function processesOf({ log }: Program): Promise<number[]> {
   }
 }
 
-test('GATEWAYS: two processes share the ports; one is killed while requests flow, and replaced', async (t) => {
+test('GATEWAYS=2 shares the ports, and a process killed under load is replaced', async (t) => {
   const { folder, env } = await settingsOfSeveral(t)
   const winnow = await startWinnow(t, { engines: 1, env: { ...env, GATEWAYS: '2' } })
   const { gateway } = winnow
@@ -171,11 +174,11 @@ test('GATEWAYS: two processes share the ports; one is killed while requests flow
   const load = await startLoad(t, winnow.url, folder)
   await load.submitMore(SUBMITTED_BETWEEN)
   const isHttp = ({ method }: { method: string }) => !method.startsWith('/')
-  assert.deepEqual(answering(gateway.log(), isHttp).sort(), [...processes].sort())
+  assert.deepEqual(answeringProcesses(gateway.log(), isHttp).sort(), [...processes].sort())
   process.kill(processes[0]!, 'SIGKILL')
   await load.submitMore(SUBMITTED_BETWEEN)
-  while (answering(gateway.log(), isHttp).length < 3) await load.submitMore(1) // its successor
-  process.kill(processes[1]!, 'SIGTERM') // it ends its calls, and is replaced as well
+  while (answeringProcesses(gateway.log(), isHttp).length < 3) await load.submitMore(1) // its replacement answers
+  process.kill(processes[1]!, 'SIGTERM') // it finishes its calls, and is replaced too
   await load.submitMore(SUBMITTED_BETWEEN)
   assertNoneLost(t, await load.finish())
   const client = separationClient(gateway.ready.grpc!, API_KEY)

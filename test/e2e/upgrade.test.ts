@@ -1,4 +1,4 @@
-/** Upgrades under load: gateway and engine restart. */
+/** An upgrade under load: gateway and engine restart. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -8,11 +8,11 @@ import { followLoad } from '../support/processes/follow-load.ts'
 import { noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
 
-/** So that what never comes fails the test, on the slowest machine. */
+/** A limit for the slowest machine: without it, waiting in vain would never fail the test. */
 const MS_MAX = 900_000
 
 test(
-  'gateway and engine restart while requests come, and none fails',
+  'no request fails while the gateway and an engine restart under load',
   { timeout: MS_MAX },
   async (t) => {
     const reason = whyNoSystemd()
@@ -44,10 +44,10 @@ test(
     )
     t.after(() => load.kill('SIGKILL'))
     const { submitMore, finish } = await followLoad(load)
-    await submitMore(20) // some are under way
+    await submitMore(20) // some are in progress by then
     await Promise.all([
       run('systemctl', 'restart', 'winnow-gateway'),
-      run('systemctl', 'restart', 'winnow-engine@one'), // the other one goes on
+      run('systemctl', 'restart', 'winnow-engine@one'), // engine "two" keeps running
     ])
     const report = await finish()
     t.diagnostic(JSON.stringify(report))

@@ -1,4 +1,4 @@
-/** Videos in, videos out: the same picture, with the target or the residual under it, in time. */
+/** A video gives videos: the same picture over the target or the residual, in sync. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const videos = [
 ]
 
 for (const { name, container, type, video, audio, recoded } of videos) {
-  test(`${name}: video_url has its picture, ${recoded ? 're-encoded' : 'bit by bit'}, in time`, async () => {
+  test(`${name}: video_url has its picture, ${recoded ? 're-encoded' : 'bit by bit'}, in sync`, async () => {
     const path = join(winnow.folder, name)
     const sampleRate = audio === 'libopus' ? 48_000 : RATE
     const sound = clickedChirp(SECONDS, sampleRate, FLASH_FRAME / 10)
@@ -87,7 +87,7 @@ for (const { name, container, type, video, audio, recoded } of videos) {
   })
 }
 
-/** Fetches a video, whole and by range, and checks its headers. */
+/** Downloads a video, whole and by range, and checks its headers. */
 async function download(url: string | undefined, fileName: string): Promise<Buffer> {
   assert.notEqual(url, undefined, 'there is a video_url')
   const reply = await fetch(url!)
@@ -103,7 +103,7 @@ async function download(url: string | undefined, fileName: string): Promise<Buff
   return whole
 }
 
-test('sound alone, and sound with cover art, have no video_url', async () => {
+test('sound without a video, with or without cover art, has no video_url', async () => {
   const plain = join(winnow.folder, 'plain.wav')
   await writeFile(plain, wavBytes([noise(1, RATE)], RATE))
   const cover = join(winnow.folder, 'cover.mp3')
@@ -119,7 +119,7 @@ test('sound alone, and sound with cover art, have no video_url', async () => {
   }
 })
 
-test('cover art is in both outputs as it is in the source', async () => {
+test('both outputs have the cover art of the source', async () => {
   const path = join(winnow.folder, 'song.flac')
   await makeMedia(path, 'flac', {
     audio: { planes: [noise(1, RATE)], sampleRate: RATE, encoder: 'flac' },
@@ -139,7 +139,7 @@ test('cover art is in both outputs as it is in the source', async () => {
   }
 })
 
-test('a video with mp3 output has both; its picture may break off before its sound', async () => {
+test('a video with mp3 output has both files, and its picture may end before its sound', async () => {
   const path = join(winnow.folder, 'short-picture.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes: [noise(3, RATE)], sampleRate: RATE, encoder: 'aac' },

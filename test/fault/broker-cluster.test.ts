@@ -1,4 +1,4 @@
-/** A broker of three servers loses each of them in turn; a single one loses all that it stores. */
+/** A broker of three servers loses each of them in turn; a single broker loses everything it stores. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-/** One request, to its end. */
+/** Submits one request and follows it to its end; returns its last status. */
 async function separate(winnow: Winnow): Promise<string | undefined> {
   const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
     prompt: 'piano',
@@ -24,7 +24,7 @@ async function separate(winnow: Winnow): Promise<string | undefined> {
   return (await followToEnd(winnow, submitted)).at(-1)?.status
 }
 
-test('each of three servers is killed in turn while requests flow: all of them complete', async (t) => {
+test('requests complete while each of three broker servers is killed in turn', async (t) => {
   const cluster = await startCluster(t)
   const winnow = await startWinnow(t, { env: cluster.env, engineEnv: cluster.engineEnv })
   for (const index of [0, 1, 2]) {
@@ -32,12 +32,12 @@ test('each of three servers is killed in turn while requests flow: all of them c
       const statuses = await Promise.all([separate(winnow), separate(winnow)])
       assert.deepEqual(statuses, ['COMPLETED', 'COMPLETED'], `without server ${index}`)
     })
-    await untilWhole(cluster)
+    await untilInSync(cluster)
   }
 })
 
-/** Resolves when every server has all that every stream stores: the next one may fail. */
-async function untilWhole({ url, caFile }: Cluster): Promise<void> {
+/** Resolves when every server has a full copy of every stream, so that the next one may be killed. */
+async function untilInSync({ url, caFile }: Cluster): Promise<void> {
   const servers = url.split(',').map((server) => new URL(server))
   const connection = await connect({
     servers: servers.map(({ host }) => host),
@@ -46,18 +46,17 @@ async function untilWhole({ url, caFile }: Cluster): Promise<void> {
     tls: { caFile },
   })
   try {
-    while (!(await isWhole(connection))) await new Promise((resolve) => setTimeout(resolve, 100))
+    while (!(await isInSync(connection))) await new Promise((resolve) => setTimeout(resolve, 100))
   } finally {
     await connection.close()
   }
 }
 
 /**
- * Returns whether two servers besides each stream's leader have all that it stores. While the
- * servers elect leaders, JetStream does not answer, or answers that it is not available: then this
- * is false.
+ * Returns whether both followers of every stream are up to date. While the servers elect leaders,
+ * JetStream times out or answers that it is unavailable; that counts as not up to date.
  */
-async function isWhole(connection: NatsConnection): Promise<boolean> {
+async function isInSync(connection: NatsConnection): Promise<boolean> {
   try {
     const manager = await jetstreamManager(connection)
     for await (const { config, cluster } of manager.streams.list()) {
@@ -71,14 +70,14 @@ async function isWhole(connection: NatsConnection): Promise<boolean> {
   }
 }
 
-test('all that the broker stores is lost while requests are in hand: all of them complete', async (t) => {
+test('requests in flight complete although the broker loses everything it stores', async (t) => {
   const winnow = await startWinnow(t, { env: { JOBS_MAX: '1' } })
   const submitted = await Promise.all(
     Array.from({ length: 4 }, () =>
       submitFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' }),
     ),
   )
-  const ends = submitted.map(async (one) => (await followToEnd(winnow, one)).at(-1)?.status)
+  const ends = submitted.map(async (request) => (await followToEnd(winnow, request)).at(-1)?.status)
   await Promise.race(ends)
   await killNats(winnow)
   await rm(join(winnow.folder, 'nats/store'), { recursive: true })
@@ -92,7 +91,7 @@ async function killNats({ nats }: Winnow): Promise<void> {
   await gone
 }
 
-test('a gateway without a broker takes requests and hands them over later; refused by it, it ends', async (t) => {
+test('a gateway accepts requests while the broker is down; it exits if the broker refuses its token', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   await winnow.gateway.end('SIGTERM')
   await killNats(winnow)

@@ -1,6 +1,4 @@
-/**
- * Disks fill up: refusals say so, nothing accepted is lost, and work continues once there is space.
- */
+/** Disks fill up: refusals say so, nothing accepted is lost, and work continues once there is space. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -48,7 +46,7 @@ const whenTrue = async (isTrue: () => Promise<boolean> | boolean) => {
   while (!(await isTrue())) await sleep(100)
 }
 
-/** The request has completed, and its target is the siren. */
+/** Asserts that the request completes and that its target is the siren. */
 async function assertSeparated(winnow: Winnow, submitted: Parameters<typeof followToEnd>[1]) {
   assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
   await assertSiren(await downloadResult(winnow, submitted))
@@ -64,7 +62,7 @@ const skipped = whyNoSmallDisk()
 const options = skipped === null ? {} : { skip: skipped }
 
 test(
-  "the gateway's disk is full, and its database cannot write: what it accepted completes later",
+  'a gateway on a full disk refuses new requests, and completes what it accepted once there is space',
   options,
   async (t) => {
     const disk = await mountSmallDisk(t, 64)
@@ -95,9 +93,9 @@ test(
     }
     assert.equal((await call(winnow, '/v1/files', file)).status, 503)
     const status = await call(winnow, new URL(accepted.status_url).pathname)
-    assert.equal(status.status, 200) // what is stored can be read
+    assert.equal(status.status, 200) // the database can still be read
 
-    await winnow.startEngine() // it takes the job; its events and its outputs find no room
+    await winnow.startEngine() // it takes the job, but cannot store its events and outputs
     const stats = engineStats(t, winnow)
     await whenTrue(async () => (await stats()).state === 'PAUSED')
     assert.equal(winnow.gateway.child.exitCode, null)
@@ -112,7 +110,7 @@ test(
 )
 
 test(
-  'with less free than is to be left uploads are refused with 502, before the database is in danger',
+  'uploads are refused with 502 below DISK_FREE_MB_MIN, while the database can still write',
   options,
   async (t) => {
     const disk = await mountSmallDisk(t, 64)
@@ -139,7 +137,7 @@ test(
   },
 )
 
-test('a gateway that starts on a full disk ends with one line that says so', options, async (t) => {
+test('a gateway that starts on a full disk ends with one line saying so', options, async (t) => {
   const disk = await mountSmallDisk(t, 4)
   await disk.fill()
   const starting = startWinnow(t, { engines: 0, env: { DATA_DIR: disk.folder } })
@@ -153,7 +151,7 @@ test('a gateway that starts on a full disk ends with one line that says so', opt
 })
 
 test(
-  "an engine's scratch disk fills up under a job: the job waits for room, uncounted, and completes",
+  'a job whose engine runs out of scratch space is released, and completes once there is space',
   options,
   async (t) => {
     const disk = await mountSmallDisk(t, 128)
@@ -163,24 +161,26 @@ test(
     const stats = engineStats(t, winnow)
     const long = join(winnow.folder, 'long.wav')
     await writeFile(long, wavBytes([noise(100, 8_000)], 8_000))
-    const hit = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
-    for await (const { progress } of winnow.client.follow(hit)) {
+    const interrupted = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
+    for await (const { progress } of winnow.client.follow(interrupted)) {
       if ((progress ?? 0) > 0) break
     }
     await disk.fill()
     await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
     const waiting = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
-    await whenTrue(async () => (await winnow.client.status(hit.request_id)).status === 'IN_QUEUE')
+    await whenTrue(
+      async () => (await winnow.client.status(interrupted.request_id)).status === 'IN_QUEUE',
+    )
     assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: leasing no job/)
     await disk.free()
-    assert.equal((await followToEnd(winnow, hit)).at(-1)?.status, 'COMPLETED')
+    assert.equal((await followToEnd(winnow, interrupted)).at(-1)?.status, 'COMPLETED')
     await assertSeparated(winnow, waiting)
     assert.match(winnow.gateway.log(), /"event":"released"/)
   },
 )
 
 test(
-  "the broker's disk is full: requests are taken, /readyz says so, and after its restart they complete",
+  "requests are accepted while the broker's disk is full, and complete after the broker restarts",
   options,
   async (t) => {
     const disk = await mountSmallDisk(t, 128)
@@ -200,7 +200,7 @@ test(
   },
 )
 
-/** Logs a line, waits for a signal, and logs another. */
+/** Logs a line, waits for a message, and logs another line. */
 const LOGGER = `
   const { createLogger } = await import('./shared/telemetry/log.ts')
   const log = createLogger('test', 'info')
@@ -212,7 +212,7 @@ const LOGGER = `
   })`
 
 test(
-  'a log on a full disk neither ends nor hangs its process, and goes on when there is room',
+  'logging to a full disk neither ends nor hangs a process, and resumes once there is space',
   options,
   async (t) => {
     const disk = await mountSmallDisk(t, 1)
@@ -226,7 +226,7 @@ test(
         { stdio: ['ignore', file.fd, 'inherit', 'ipc'], timeout: 60_000 },
       )
       const ended = once(child, 'exit')
-      await once(child, 'message') // it has logged, in vain
+      await once(child, 'message') // its line cannot be written yet
       return { child, ended }
     }
     await disk.fill()
@@ -237,7 +237,7 @@ test(
     const messages = (await readFile(path, 'utf8')).match(/"msg":"\w+"/g)
     assert.deepEqual(messages, ['"msg":"full"', '"msg":"free"'])
     await disk.fill()
-    const second = await startLogger() // it ends while the disk is full
+    const second = await startLogger() // its disk stays full until it exits
     second.child.send('go on')
     assert.deepEqual(await second.ended, [0, null])
   },

@@ -1,4 +1,4 @@
-/** One end of a connection disappears without a word, and the other end notices by itself. */
+/** One end of a connection disappears silently; the other end must notice by itself. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -6,11 +6,11 @@ import { examplePath } from '../support/media/examples.ts'
 import { followToEnd, startWinnow, submitFile } from '../support/processes/start-winnow.ts'
 import { startTcpProxy } from '../support/http/tcp-proxy.ts'
 
-/** Far beyond the half minute that it takes; a client of NATS left to itself takes six. */
+/** Noticing takes half a minute; a NATS client with its default settings would need six. */
 const timeout = 300_000
 
 test(
-  'an engine whose broker is gone without a word goes on with a new connection',
+  'an engine whose broker disappears silently opens a new connection',
   { timeout },
   async (t) => {
     const winnow = await startWinnow(t, { engines: 0 })

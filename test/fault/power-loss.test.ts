@@ -1,7 +1,4 @@
-/**
- * The disk of a SQLite database loses power under load: everything stored is still there
- * afterwards.
- */
+/** The disk of a SQLite database loses power under load; everything stored must still be there. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -14,14 +11,14 @@ import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { mountLossyDisk, whyNoLossyDisk } from '../support/machine/lossy-disk.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/database/write-rows.ts', import.meta.url))
-/** Rows before each loss: the second is past some checkpoints of the log. */
+/** Rows stored before the loss: the larger number is beyond several checkpoints of the write-ahead log. */
 const ROWS = [50, 5_000]
 
 const skip = whyNoLossyDisk() ?? false
 
 for (const count of ROWS) {
   test(
-    `no row that was stored is lost with the power, after ${count} of them`,
+    `no row that was stored is lost when the power fails after ${count} of them`,
     { skip },
     async (t) => {
       const disk = await mountLossyDisk(t, 128)
@@ -42,13 +39,13 @@ for (const count of ROWS) {
       disk.restore()
 
       const database = new SqliteDatabase(path)
-      const kept = new Set(database.prepare('select message_id from outbox').pluck().all())
+      const keptIds = new Set(database.prepare('select message_id from outbox').pluck().all())
       const isWhole = database.pragma('integrity_check', { simple: true })
       database.close()
       assert.equal(isWhole, 'ok')
       assert.ok(stored.length >= count)
       assert.deepEqual(
-        stored.filter((id) => !kept.has(id)),
+        stored.filter((id) => !keptIds.has(id)),
         [],
       )
     },

@@ -1,7 +1,4 @@
-/**
- * Processes die at the worst moment: every accepted request still ends exactly once, with the right
- * status.
- */
+/** Processes die at the worst moment: every accepted request still ends once, with the right status. */
 
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'
@@ -22,7 +19,7 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-/** Takes an engine a good while. */
+/** Options that keep an engine busy for a good while. */
 const LONG = { prompt: 'noise', acceleration: 'quality' } as const
 
 const LONG_SECONDS = 30
@@ -37,8 +34,8 @@ async function longFile(
   return path
 }
 
-/** Follows a request; calls `act` once, when it is first seen in progress. */
-async function whenInProgress(
+/** Follows a request; calls `act` once, when the request first reports progress. */
+async function followAndAct(
   { client }: Winnow,
   submitted: Parameters<Winnow['client']['follow']>[0],
   act: () => Promise<unknown>,
@@ -54,8 +51,8 @@ async function whenInProgress(
   return statuses
 }
 
-/** Kills the engine each time the request starts, and starts another, until the request has ended. */
-async function killWheneverStarted(
+/** Kills the engine at each start of the request, and starts another, until the request fails. */
+async function killEngineAtEachStart(
   winnow: Winnow,
   { request_id: requestId }: { request_id: string },
 ) {
@@ -65,7 +62,7 @@ async function killWheneverStarted(
       .log()
       .split('\n')
       .filter((line) => line.includes(requestId))
-      .flatMap((line) => (/^{.*}$/.test(line) ? [JSON.parse(line)] : [])) // the ends of the log are cut
+      .flatMap((line) => (/^{.*}$/.test(line) ? [JSON.parse(line)] : [])) // skip lines that the log has truncated
     const started = events
       .filter(({ event }) => event === 'started')
       .map(({ attemptId }) => attemptId)
@@ -79,25 +76,25 @@ async function killWheneverStarted(
   }
 }
 
-test('of jobs in hand together, only the one that ends every engine is lost; the others complete', async (t) => {
+test('only the job that kills every engine is lost; those in flight beside it complete', async (t) => {
   const winnow = await startWinnow(t)
   const path = await longFile(winnow, 10)
   const innocent = []
   for (let i = 0; i < 2; i += 1) innocent.push(await submitFile(winnow, path, LONG))
   const poison = await submitFile(winnow, path, LONG)
-  assert.equal(await killWheneverStarted(winnow, poison), 6)
+  assert.equal(await killEngineAtEachStart(winnow, poison), 6)
   assert.equal((await followToEnd(winnow, poison)).at(-1)?.error?.code, 'ENGINE_LOST')
   for (const each of innocent)
     assert.equal((await followToEnd(winnow, each)).at(-1)?.status, 'COMPLETED')
 })
 
-test('a drained engine finishes what it has and takes no more', async (t) => {
+test('a drained engine finishes its jobs and leases no more', async (t) => {
   const winnow = await startWinnow(t)
   const first = await submitFile(winnow, await longFile(winnow), LONG)
   const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
   t.after(() => control.close())
   let drained: Promise<{ finished: number; released: number }> | undefined
-  await whenInProgress(winnow, first, async () => {
+  await followAndAct(winnow, first, async () => {
     drained = control.drain(60_000)
   })
   assert.deepEqual(await drained, { finished: 1, released: 0 })
@@ -106,7 +103,7 @@ test('a drained engine finishes what it has and takes no more', async (t) => {
   assert.equal((await followToEnd(winnow, second)).at(-1)?.status, 'COMPLETED')
 })
 
-/** Bytes that the gateway keeps of the checkpoints of all requests. */
+/** Returns the size in bytes of all checkpoints that the gateway stores. */
 async function checkpointBytes({ folder }: Winnow): Promise<number> {
   const media = join(folder, 'media', 'outputs')
   const entries = await readdir(media, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -117,18 +114,18 @@ async function checkpointBytes({ folder }: Winnow): Promise<number> {
   return files.reduce((sum, { size }) => sum + size, 0)
 }
 
-test('a long job that is killed, then drained, goes on each time where it was, and makes the same', async (t) => {
+test('a long job resumes from its checkpoint after a kill and after a drain, with the same result', async (t) => {
   const winnow = await startWinnow(t, { env: { CHECKPOINT_SECONDS: '1', DRAIN_SECONDS: '0' } })
-  const path = await longFile(winnow, 150, 36_000) // of as many bytes as long media
+  const path = await longFile(winnow, 150, 36_000) // with as many bytes as long media has
   const submitted = await submitFile(winnow, path, LONG)
-  let [kept, ends, isQueuedAgain] = [0, 0, false]
+  let [keptBytes, ends, isQueuedAgain] = [0, 0, false]
   const logs = new Set<string>()
   for await (const status of winnow.client.follow(submitted, { logs: true })) {
     for (const { message } of status.logs ?? []) logs.add(message)
     isQueuedAgain ||= ends === 2 && status.status === 'IN_QUEUE'
     const bytes = await checkpointBytes(winnow)
-    if (status.status !== 'IN_PROGRESS' || ends === 2 || bytes <= kept) continue
-    kept = bytes
+    if (status.status !== 'IN_PROGRESS' || ends === 2 || bytes <= keptBytes) continue
+    keptBytes = bytes
     const end = await winnow.engines.at(-1)!.end(ends === 0 ? 'SIGKILL' : 'SIGTERM')
     assert.equal(end, ends === 0 ? 'SIGKILL' : 0)
     ends += 1
@@ -138,11 +135,13 @@ test('a long job that is killed, then drained, goes on each time where it was, a
   const resumed = [...logs].flatMap((line) => /^Resumed at (\d+) %/.exec(line)?.[1] ?? [])
   const [first, second] = resumed.map(Number)
   assert.ok(first! > 0 && second! > first!, `resumed at ${resumed}`)
-  const made = await downloadResult(winnow, submitted)
+  const resumedResult = await downloadResult(winnow, submitted)
   const again = await separateFile(winnow, path, LONG)
   const expected = await downloadResult(winnow, again.submitted)
   for (const name of ['target', 'residual'] as const) {
-    const [one, other] = [made, expected].map((each) => readWav24(each[name]).planes[0]!)
-    assertClose(one!, other!, { absolute: 1e-5 })
+    const [actual, other] = [resumedResult, expected].map(
+      (each) => readWav24(each[name]).planes[0]!,
+    )
+    assertClose(actual!, other!, { absolute: 1e-5 })
   }
 })

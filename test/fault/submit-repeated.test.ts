@@ -1,4 +1,4 @@
-/** A gateway dies during submits: repeated with their keys, each request exists once. */
+/** A gateway dies during submits; once they are repeated with their keys, each request exists once. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -8,7 +8,7 @@ import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 const SUBMITS = 40
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
 
-test('submits under an Idempotency-Key survive a killed gateway, each of them once', async (t) => {
+test('submits with an Idempotency-Key survive a killed gateway without duplicates', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   const fileId = await winnow.client.upload(
     examplePath('speech-over-piano.wav'),
@@ -33,10 +33,10 @@ test('submits under an Idempotency-Key survive a killed gateway, each of them on
     all.map((i) =>
       send(i).then(
         (answer) => {
-          killed ??= winnow.gateway.end('SIGKILL') // with the others still on their way
+          killed ??= winnow.gateway.end('SIGKILL') // while the other submits are in flight
           return answer
         },
-        () => null, // nobody knows whether it was stored
+        () => null, // the request may or may not be stored
       ),
     ),
   )

@@ -4,7 +4,7 @@ import { answerCalls } from '../../engine/media/process/process-rpc-server.ts'
 import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
 import { openTorchCheckpoint } from '../../models/checkpoint/torch-checkpoint.ts'
 
-/** Resolves with how many numbers the file has, or with the message that refuses it. */
+/** Resolves with the count of numbers in the file, or with the message that refuses it. */
 answerCalls<string>(async (file) => {
   try {
     let numbers = 0

@@ -1,6 +1,6 @@
 /**
- * Damaged checkpoints through the readers of zip archives, pickles and safetensors: every one is
- * read, or refused by a message that names the file, in little more memory than the file's size.
+ * Feeds damaged checkpoints to the readers of zip archives, pickles and safetensors: each must be
+ * read, or refused with a message that names the file, within a limit on memory.
  */
 
 import assert from 'node:assert/strict'
@@ -24,13 +24,13 @@ import type { FuzzOptions, FuzzResult } from './result.ts'
 const PROGRAM = new URL('./checkpoint-program.ts', import.meta.url)
 const MODELS = fileURLToPath(new URL('../../models', import.meta.url))
 
-/** Data of the process, of which Node takes about 150 MiB; the files have some kilobytes. */
+/** Limits the process's data: Node takes about 150 MiB of it, and the files are a few kilobytes. */
 const LIMITS = { bytesMax: 320 * 2 ** 20, secondsMax: 20, niceness: 0 }
 
 const MUTATIONS_MAX = 6
 const FLOATS = 256
 
-/** A storage of `FLOATS` numbers, and one of half as many in half the width. */
+/** One storage of `FLOATS` 32-bit numbers, and one of half as many 16-bit numbers. */
 const STORAGES: SavedStorage[] = [
   { type: 'FloatStorage', count: FLOATS, data: new Uint8Array(4 * FLOATS) },
   { type: 'HalfStorage', count: FLOATS / 2, data: new Uint8Array(FLOATS) },
@@ -43,9 +43,9 @@ const TENSORS: Record<string, SavedTensor> = {
 }
 
 interface Damage {
-  /** By which its reader is chosen. */
+  /** The file's ending, by which its reader is chosen. */
   ending: '.pt' | '.safetensors'
-  /** fast-check prints it for a case that fails. */
+  /** Describes the damage; fast-check prints it for a case that fails. */
   what: unknown
   /** Writes the damaged checkpoint. */
   write(path: string): void
@@ -53,7 +53,7 @@ interface Damage {
 
 const mutations = fc.array(mutation, { minLength: 1, maxLength: MUTATIONS_MAX })
 
-/** Bytes of the archive, or of the pickle within a sound archive. */
+/** Mutates the archive, or only the pickle inside a valid archive. */
 const damagedBytes = fc
   .tuple(mutations, fc.constantFrom('archive', 'pickle'))
   .map(([what, part]): Damage => ({
@@ -77,8 +77,8 @@ const size = fc.oneof(
 )
 const anyNumber = fc.oneof(size, fc.integer({ min: -5, max: 0 }))
 
-/** A sound archive whose tensors and storages state what is not so. */
-const falseStatements = fc
+/** Valid archives whose tensors or storages make false claims about themselves. */
+const falseClaims = fc
   .record({
     axes: fc.array(fc.tuple(size, anyNumber), { maxLength: 5 }),
     offset: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, anyNumber),
@@ -115,7 +115,7 @@ const SAFETENSORS = JSON.stringify({
   b: { dtype: 'BF16', shape: [64], data_offsets: [256, 384] },
 })
 
-/** Damages the file's bytes, or states falsehoods in its header. */
+/** Mutates the file's bytes, or makes false claims in its header. */
 const damagedSafetensors = fc
   .tuple(
     fc.oneof(mutations, fc.constant<Mutation[]>([])),
@@ -138,14 +138,14 @@ const damagedSafetensors = fc
     },
   }))
 
-/** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
+/** @returns the number of cases by outcome; @throws fast-check's error, with its seed */
 export async function fuzzCheckpoints({ cases, seed, onCase }: FuzzOptions): Promise<FuzzResult> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-fuzz-'))
   const start = () => new LimitedProcess<string>(PROGRAM, LIMITS, { reads: [folder, MODELS] })
   let reader = start()
   const ends: Record<string, number> = {}
   try {
-    const damage = fc.oneof(damagedBytes, falseStatements, damagedSafetensors)
+    const damage = fc.oneof(damagedBytes, falseClaims, damagedSafetensors)
     const property = fc.asyncProperty(damage, async ({ ending, write }) => {
       const path = join(folder, `damaged${ending}`)
       write(path)

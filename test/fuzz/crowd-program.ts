@@ -1,6 +1,7 @@
 /**
- * A crowd in a process of its own, so that its work delays no other client: opens what its first
- * message says, answers when all is open, and at each further message with how many still are.
+ * Runs a crowd in its own process, so that its work delays no other client. Opens the connections that
+ * the first message asks for; once they are open, and after each further message, it sends back how
+ * many still are.
  */
 
 import { connect as connectHttp2 } from 'node:http2'
@@ -8,11 +9,11 @@ import { connect, type Socket } from 'node:net'
 import { API_KEY } from '../support/processes/start-winnow.ts'
 import type { CrowdOrder } from './crowds-order.ts'
 
-/** Opened together, so that the queue of connections that wait is not full. */
+/** Connections opened at once; more could overflow the gateway's backlog. */
 const OPENED_AT_ONCE = 100
 const TRICKLE_MS = 1_000
 const HEAD_BYTES = 15_000
-/** For one account, and for one connection of HTTP/2. */
+/** Limits on streams: per account, and per HTTP/2 connection. */
 const STREAMS_MAX = 1_000
 const CALLS_OF_SESSION = 100
 
@@ -21,7 +22,7 @@ const AUTHORIZATION = `Authorization: Bearer ${API_KEY}`
 const SUBMIT = 'POST /v1/queue/audio/separate HTTP/1.1'
 const JSON_TYPE = 'Content-Type: application/json'
 
-/** Resolves, once all are open, with what counts those that still are. */
+/** Opens the crowd's connections; resolves with a function that counts those still open. */
 function open(order: CrowdOrder): Promise<() => number> {
   const path = `/v1/queue/requests/${order.requestId}/status/stream?interval=1&logs=true`
   switch (order.crowd) {
@@ -48,11 +49,11 @@ function open(order: CrowdOrder): Promise<() => number> {
 }
 
 interface SocketOptions {
-  /** Sent at once. */
+  /** Sent as soon as the connection opens. */
   first?: string
   /** Sent every second. */
   trickle?: string
-  /** Nothing that comes is read. */
+  /** Whether to leave whatever arrives unread. */
   isUnread?: boolean
 }
 
@@ -80,7 +81,7 @@ async function sockets(
   return () => all.filter((socket) => socket.readyState === 'open').length
 }
 
-/** Watches whose clients never allow a byte of an answer. */
+/** Opens Watch calls whose flow-control window stays at zero, so no byte of an answer can be sent. */
 async function stalledWatches({ grpcPort, clients, requestId: id }: CrowdOrder) {
   const field = Buffer.concat([Buffer.from([0x0a, id.length]), Buffer.from(id)])
   const message = Buffer.concat([Buffer.from([0, 0, 0, 0, field.length]), field])
@@ -105,9 +106,9 @@ async function stalledWatches({ grpcPort, clients, requestId: id }: CrowdOrder) 
   return () => sessions.filter((session) => !session.destroyed).length * CALLS_OF_SESSION
 }
 
-let counted: Promise<() => number> | undefined
+let crowdOpened: Promise<() => number> | undefined
 process.on('message', (message: CrowdOrder | 'count') => {
-  if (message !== 'count') counted = open(message)
-  void counted?.then((count) => process.send?.(count()))
+  if (message !== 'count') crowdOpened = open(message)
+  void crowdOpened?.then((count) => process.send?.(count()))
 })
 process.on('disconnect', () => process.exit())

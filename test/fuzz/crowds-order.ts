@@ -1,4 +1,4 @@
-/** Orders for a crowd. */
+/** What a crowd is asked to do. */
 
 export const CROWDS = [
   'nobody',
@@ -15,6 +15,6 @@ export interface CrowdOrder {
   clients: number
   port: number
   grpcPort: number
-  /** That streams are about. */
+  /** Request whose status the streams follow. */
   requestId: string
 }

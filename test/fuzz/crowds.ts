@@ -1,6 +1,6 @@
 /**
- * Crowds of clients that hold what a server has little of: connections, heads, bodies, streams. While
- * each crowd is there others submit: all of them are served, and the gateway's memory is bounded.
+ * Crowds of clients tie up what a server has little of: connections, heads, bodies, streams. Meanwhile
+ * other clients submit: all of them must be served, and the gateway's memory must stay bounded.
  */
 
 import assert from 'node:assert/strict'
@@ -15,7 +15,7 @@ import { API_KEY, startTarget, type Target } from './target.ts'
 export interface CrowdOptions {
   /** Clients of each crowd. */
   clients: number
-  /** Submits of others while it is there. */
+  /** Submits by other clients while the crowd is connected. */
   submits: number
   onCrowd?(report: CrowdReport): void
 }
@@ -23,17 +23,17 @@ export interface CrowdOptions {
 export interface CrowdReport {
   crowd: string
   clients: number
-  /** Clients whose connection the gateway had not closed by the end. */
+  /** Clients of the crowd whose connections the gateway had not closed by the end. */
   still_open: number
   submit_ms: { p50: number; p99: number; most: number }
-  /** The gateway's, in MiB: before, and the most while the crowd was there. */
+  /** The gateway's resident memory in MiB: before the crowd, and the peak while it was connected. */
   rss_mib: { before: number; most: number }
 }
 
 const PROGRAM = fileURLToPath(new URL('./crowd-program.ts', import.meta.url))
 const SUBMIT_EVERY_MS = 20
 
-/** @throws AssertionError when a submit fails, or the gateway ends or grows beyond its bound */
+/** @throws AssertionError if a submit fails, or the gateway ends or outgrows its bound */
 export async function fuzzCrowds({ onCrowd, ...options }: CrowdOptions): Promise<CrowdReport[]> {
   const reports: CrowdReport[] = []
   for (const crowd of CROWDS) {
@@ -60,11 +60,11 @@ async function measure(
   const before = target.rss()
   const program = fork(PROGRAM, { execArgv: ['--import', 'tsx'] })
   scope.after(() => program.kill('SIGKILL'))
-  const told = async (message: CrowdOrder | 'count') => {
+  const ask = async (message: CrowdOrder | 'count') => {
     program.send(message)
     return ((await once(program, 'message')) as [number])[0]
   }
-  await told({ crowd, clients, port, grpcPort, requestId })
+  await ask({ crowd, clients, port, grpcPort, requestId })
   const ms: number[] = []
   let most = target.rss()
   for (let i = 0; i < submits; i += 1) {
@@ -75,7 +75,7 @@ async function measure(
     await sleep(SUBMIT_EVERY_MS)
   }
   await target.assertServes(clients)
-  const stillOpen = await told('count')
+  const stillOpen = await ask('count')
   ms.sort((a, b) => a - b)
   const quantile = (share: number) => Math.round(10 * ms[Math.floor(share * (ms.length - 1))]!) / 10
   const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)

@@ -5,13 +5,13 @@ import { createScope } from '../support/processes/scope.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { startTarget, type Target } from './target.ts'
 
-/** Cases after which the gateway is looked at. */
-const LOOK_EVERY = 50
+/** The gateway is checked after this many cases. */
+const CHECK_EVERY = 50
 
 /**
- * @param any cases; each answers how it ended
- * @param assertRight looks at the gateway now and then, and at the end
- * @throws the error of fast-check, with its seed
+ * @param any generates cases; each returns its outcome
+ * @param assertRight checks the gateway, now and then and at the end
+ * @throws fast-check's error, with its seed
  */
 export async function fuzzGateway(
   any: fc.Arbitrary<(target: Target) => Promise<string>>,
@@ -25,7 +25,7 @@ export async function fuzzGateway(
     const target = await startTarget(scope, { BODY_SECONDS_MAX: '2' })
     const property = fc.asyncProperty(any, async (run) => {
       const end = await run(target)
-      if (++done % LOOK_EVERY === 0) await assertRight(target)
+      if (++done % CHECK_EVERY === 0) await assertRight(target)
       ends[end] = (ends[end] ?? 0) + 1
       onCase?.(end)
     })

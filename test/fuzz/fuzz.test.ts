@@ -1,4 +1,4 @@
-/** A small part of what `npm run winnow -- fuzz` does by the ten thousand. */
+/** A small part of the cases that `npm run winnow -- fuzz` runs by the ten thousand. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

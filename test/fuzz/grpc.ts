@@ -1,6 +1,6 @@
 /**
- * Raw bytes on the port of gRPC: frames of HTTP/2 that are damaged, out of order or too many, and
- * messages of gRPC that are not what their head says.
+ * Sends raw bytes to the gRPC port: HTTP/2 frames that are damaged, out of order or too many, and
+ * gRPC messages that contradict their head.
  */
 
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { API_KEY, type Target } from './target.ts'
 
-/** A client that says nothing more is given up by itself: the gateway keeps idle connections. */
+/** How long to listen: the gateway keeps idle connections open, so the client hangs up itself. */
 const LISTEN_MS = 40
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const SERVICE = '/winnow.separation.v1.SeparationService'
@@ -30,10 +30,10 @@ const TYPES = {
   continuation: 9,
 }
 const FLOOD = 3_000
-/** The status of an error that nobody expected; what is no message is INTERNAL, by the library. */
+/** The status of an unexpected error; for a message that can't be parsed, the library says INTERNAL. */
 const UNKNOWN = '2'
 
-/** RFC 9113, 4.1. */
+/** Encodes an HTTP/2 frame (RFC 9113, 4.1). */
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -45,7 +45,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array)
 
 const SETTINGS = frame(TYPES.settings, 0, 0, Buffer.alloc(0))
 const NONE = Buffer.alloc(0)
-/** HPACK of an indexed `:method: POST` and `:scheme: http`, `:path` as a literal. */
+/** HPACK: `:method: POST` and `:scheme: http` by index, `:path` as a literal. */
 const HEADS = Buffer.concat([
   Buffer.from([0x83, 0x86, 0x44, SERVICE.length + 4]),
   Buffer.from(`${SERVICE}/Get`),
@@ -70,7 +70,7 @@ const anyFrame = fc
 const repeated = (bytes: Uint8Array, times = FLOOD): Buffer =>
   Buffer.concat(Array<Uint8Array>(times).fill(bytes))
 
-/** Many small frames that cost a server more than their sender. */
+/** Many small frames, which cost the server more than the sender. */
 const FLOODS: Readonly<Record<string, Buffer>> = {
   settings: repeated(SETTINGS),
   pings: repeated(frame(TYPES.ping, 0, 0, Buffer.alloc(8))),
@@ -111,7 +111,7 @@ const floods = fc
   .constantFrom(...Object.keys(FLOODS))
   .map((name) => bytesCase(`flood of ${name}`, Buffer.concat([PREFACE, SETTINGS, FLOODS[name]!])))
 
-/** A message whose head states another length or encoding than it has, or that is no message. */
+/** Messages whose head states a wrong length or encoding, or whose body is not a message at all. */
 const messages = fc
   .record({
     method: fc.constantFrom('Submit', 'Get', 'Watch', 'Cancel', 'List', 'Nothing'),
@@ -136,7 +136,7 @@ const ANY = fc.oneof(
   { weight: 4, arbitrary: messages },
 )
 
-/** Sends, listens for a while and hangs up. */
+/** Sends the bytes, listens for a while and hangs up. */
 function send(bytes: Uint8Array, port: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
@@ -150,7 +150,7 @@ function send(bytes: Uint8Array, port: number): Promise<void> {
   })
 }
 
-/** The gRPC status that a call is answered with; a call that never ends is given up. */
+/** Returns how the call ended: with a gRPC status, closed without one, or given up by the client. */
 async function call(
   { grpcPort }: Target,
   method: string,
@@ -194,11 +194,11 @@ function statusOf(
   })
 }
 
-/** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
+/** @returns the number of cases by outcome; @throws fast-check's error, with its seed */
 export const fuzzGrpc = (options: FuzzOptions): Promise<FuzzResult> =>
   fuzzGateway(ANY, options, assertAnswers)
 
-/** A call in order is answered; 5 is NOT_FOUND. */
+/** Asserts that a correct call is still answered; status 5 is NOT_FOUND. */
 async function assertAnswers(target: Target): Promise<void> {
   await target.assertServes()
   const id = Buffer.from('req_1')

@@ -1,6 +1,6 @@
 /**
- * Raw bytes on HTTP/1.1: damaged requests, several requests on one connection, and pairs that two
- * servers would cut in different places (request smuggling: RFC 9112, 11.2).
+ * Sends raw bytes over HTTP/1.1: damaged requests, several requests on one connection, and pairs that
+ * two servers would split at different places (request smuggling: RFC 9112, 11.2).
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ const AUTHORIZATION = `Authorization: Bearer ${API_KEY}`
 const SUBMIT = 'POST /v1/queue/audio/separate HTTP/1.1'
 const JSON_TYPE = 'Content-Type: application/json'
 
-/** A request that leaves a trace if it is ever run: an account of that name. */
+/** A request that leaves a trace if it is ever served: an account with this name. */
 const SMUGGLED_NAME = 'smuggled'
 const SMUGGLED_BODY = JSON.stringify({ name: SMUGGLED_NAME })
 const SMUGGLED = [
@@ -30,7 +30,7 @@ const SMUGGLED = [
   SMUGGLED_BODY,
 ].join('\r\n')
 
-/** Heads that state the length of their body in more than one way, or in a wrong one. */
+/** Heads that state the length of their body wrongly, or in more than one way. */
 const AMBIGUOUS_HEADS = [
   'Content-Length: N\r\nTransfer-Encoding: chunked',
   'Transfer-Encoding: chunked\r\nContent-Length: N',
@@ -71,7 +71,7 @@ const AMBIGUOUS_HEADS = [
   'Content-Length N',
 ]
 
-/** Chunked bodies that are cut in more than one way. */
+/** Chunked bodies that can be split in more than one way. */
 const AMBIGUOUS_CHUNKS = [
   '0x5\r\nhello\r\n0\r\n\r\n',
   '+5\r\nhello\r\n0\r\n\r\n',
@@ -112,7 +112,7 @@ const ambiguousChunks = fc
 
 type Case = (target: Target) => Promise<string>
 
-/** One request at most is seen, and that one is refused. */
+/** Asserts that the gateway sees at most one request, and refuses it. */
 const smuggling: fc.Arbitrary<Case> = fc.oneof(ambiguousHead, ambiguousChunks).map((text) =>
   named(text, async (target) => {
     const statuses = statusesOf(await target.exchange(Buffer.from(text, 'latin1')))
@@ -123,7 +123,7 @@ const smuggling: fc.Arbitrary<Case> = fc.oneof(ambiguousHead, ambiguousChunks).m
   }),
 )
 
-/** As many answers as requests, in their order. */
+/** Asserts that pipelined requests are answered one by one, in their order. */
 const pipelining: fc.Arbitrary<Case> = fc
   .array(fc.constantFrom('/healthz', '/v1/account', '/v1/models', '/no-such-path'), {
     minLength: 2,
@@ -158,12 +158,16 @@ const damaged: fc.Arbitrary<Case> = fc
   .tuple(fc.constantFrom(...WHOLE), fc.array(mutation, { minLength: 1, maxLength: 6 }))
   .map(([whole, mutations]) => {
     const bytes = mutate(Buffer.from(whole), mutations)
-    return named(JSON.stringify(bytes.toString('latin1')), (target) => isNoDefect(target, bytes))
+    return named(JSON.stringify(bytes.toString('latin1')), (target) =>
+      assertNoDefect(target, bytes),
+    )
   })
 
 const anyBytes: fc.Arbitrary<Case> = fc
   .uint8Array({ minLength: 1, maxLength: 300 })
-  .map((bytes) => named(Buffer.from(bytes).toString('hex'), (target) => isNoDefect(target, bytes)))
+  .map((bytes) =>
+    named(Buffer.from(bytes).toString('hex'), (target) => assertNoDefect(target, bytes)),
+  )
 
 const huge: fc.Arbitrary<Case> = fc
   .record({
@@ -183,22 +187,24 @@ const huge: fc.Arbitrary<Case> = fc
       ),
       trailer: `${headOf(...CHUNKED)}0\r\nX: ${long}\r\n\r\n`,
     }
-    return named(`${where} of ${bytes}`, (target) => isNoDefect(target, Buffer.from(lines[where])))
+    return named(`${where} of ${bytes}`, (target) =>
+      assertNoDefect(target, Buffer.from(lines[where])),
+    )
   })
 
-/** Refused, or answered; never an internal error. */
-async function isNoDefect({ exchange }: Target, bytes: Uint8Array): Promise<string> {
+/** Asserts that the bytes are refused or answered, never with an internal error. */
+async function assertNoDefect({ exchange }: Target, bytes: Uint8Array): Promise<string> {
   const statuses = statusesOf(await exchange(bytes))
   const defect = statuses.find((status) => status >= 500)
   assert.equal(defect, undefined)
   return statuses.length === 0 ? 'closed' : `${statuses[0]}`
 }
 
-/** Statuses of all answers in these bytes. */
+/** Returns the statuses of all answers in these bytes. */
 const statusesOf = (bytes: Buffer): number[] =>
   [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
-/** With a name that fast-check shows when it fails. */
+/** Gives the case a name, which fast-check shows if it fails. */
 const named = (name: string, run: Case): Case =>
   Object.assign(run, { [fc.toStringMethod]: () => name })
 
@@ -210,7 +216,7 @@ const ANY = fc.oneof(
   { weight: 1, arbitrary: huge },
 )
 
-/** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
+/** @returns the number of cases by outcome; @throws fast-check's error, with its seed */
 export const fuzzHttp = (options: FuzzOptions): Promise<FuzzResult> =>
   fuzzGateway(ANY, options, async (target) => {
     await target.assertServes()

@@ -1,6 +1,6 @@
 /**
- * `winnow fuzz`: damaged media files or checkpoints through their readers, raw bytes at a gateway,
- * seeded.
+ * `winnow fuzz`: feeds damaged media files or checkpoints to their readers, or raw bytes to a gateway,
+ * by a seed.
  */
 
 import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
@@ -32,7 +32,7 @@ const FUZZERS = {
     return { clients }
   },
 }
-/** Beside each crowd. */
+/** Submits by other clients during each crowd. */
 const SUBMITS = 200
 
 const { operands, values } = readOwnArgv({ cases: TEXT, seed: TEXT }, USAGE, ['TARGET'])

@@ -1,6 +1,6 @@
 /**
- * Damaged media files through the engine's decoder: every one is read, or refused with a code, within
- * the limits of a process, which none may crash.
+ * Feeds damaged media files to the engine's decoder: each must be read, or refused with a code. None
+ * may crash the process or exceed its limits.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { noise, sine } from '../support/media/signals.ts'
 import { mutate, mutation, type Mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 
-/** FFmpeg's names of container and encoder. */
+/** FFmpeg's names of a container and an encoder. */
 const SOUNDS = [
   ...['wav pcm_s16le', 'wav pcm_s24le', 'w64 pcm_s16le', 'aiff pcm_s16be', 'au pcm_s16be'],
   ...['caf pcm_s16be', 'flac flac', 'ogg flac', 'ogg libvorbis', 'ogg libopus', 'webm libopus'],
@@ -38,7 +38,7 @@ const WITH_PICTURES = [
   'mpegts aac libx264',
 ]
 
-/** Recordings that are put together in one file. */
+/** Recordings that are concatenated into one file. */
 const JOINED = [
   ['ogg libvorbis', 'ogg libopus', 'ogg flac'],
   ['mpegts aac libx264', 'mpegts aac libx264'],
@@ -54,7 +54,7 @@ interface Original {
   bytes: Buffer
 }
 
-/** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
+/** @returns the number of cases by outcome; @throws fast-check's error, with its seed */
 export async function fuzzMedia({ cases, seed, onCase }: FuzzOptions): Promise<FuzzResult> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-fuzz-'))
   const reader = new Reader(folder)
@@ -104,7 +104,7 @@ function tracksOf(encoder: string, pictures?: string): Tracks {
   return { audio: { planes, sampleRate, encoder }, ...video }
 }
 
-/** Reads one file after another in a process, and in a new one after it has ended. */
+/** Reads files one after another in a process; starts a new process when the last has ended. */
 class Reader {
   readonly #folder: string
   #process: SoundProcess | null = null
@@ -113,7 +113,7 @@ class Reader {
     this.#folder = folder
   }
 
-  /** @returns `read`, or the code that refuses the file @throws LimitError, or what is no refusal */
+  /** @returns `read`, or the code that refuses the file; @throws LimitError, or any unexpected error */
   async read(bytes: Buffer): Promise<string> {
     const path = join(this.#folder, 'mutated')
     writeFileSync(path, bytes)
@@ -141,7 +141,7 @@ class Reader {
   }
 }
 
-/** The code with which `work` refuses a file, null where it does not. */
+/** Returns the code with which `work` refuses the file, or null if it succeeds. */
 async function refusalOr(work: Promise<unknown>): Promise<string | null> {
   try {
     await work

@@ -1,8 +1,8 @@
-/** Changes to the bytes of a file, as arbitraries of fast-check: seeded, replayed and shrunk by it. */
+/** Mutations of a file's bytes, as fast-check arbitraries: fast-check seeds, replays and shrinks them. */
 
 import { fc } from '../support/basics/property.ts'
 
-/** Places and lengths are shares of the file, so that a mutation fits every file. */
+/** Offsets and lengths are shares of the file, so that a mutation fits any file. */
 export type Mutation =
   | { kind: 'flip'; at: number; bit: number }
   | { kind: 'set'; at: number; value: number; width: 1 | 2 | 4 | 8; isBigEndian: boolean }
@@ -12,13 +12,13 @@ export type Mutation =
   | { kind: 'move'; at: number; length: number; to: number }
   | { kind: 'insert'; at: number; bytes: Uint8Array }
 
-/** Numbers at which sizes, counts and times go wrong. */
+/** Numbers at which sizes, counts and times overflow. */
 const EDGES = [
   0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
 ]
 
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-/** Most mutations are to be where headers and indexes are. */
+/** Favors the start and the end of a file, where headers and indexes are. */
 const place = fc.oneof(
   { weight: 2, arbitrary: share },
   { weight: 2, arbitrary: share.map((at) => at ** 4) },
@@ -48,16 +48,16 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   }),
 ) as fc.Arbitrary<Mutation>
 
-/** The file with the mutations made one after another, at most four times as long as it was. */
+/** Applies the mutations in turn; cuts the result at four times the length of the file. */
 export function mutate(file: Buffer, mutations: readonly Mutation[]): Buffer {
   const bytesMax = 4 * file.length
   return mutations.reduce((bytes, each) => {
     if (bytes.length === 0) return bytes
-    return applied(bytes, each).subarray(0, bytesMax)
+    return apply(bytes, each).subarray(0, bytesMax)
   }, file)
 }
 
-function applied(bytes: Buffer, mutation: Mutation): Buffer {
+function apply(bytes: Buffer, mutation: Mutation): Buffer {
   const at = Math.floor(mutation.at * bytes.length)
   if (mutation.kind === 'cut') return bytes.subarray(0, at)
   if (mutation.kind === 'insert') {

@@ -1,15 +1,15 @@
-/** A fuzzer's options and its result. */
+/** Options and result of a fuzzer. */
 
 export interface FuzzOptions {
   cases: number
   seed: number
-  /** Called after each case with the way it ended. */
+  /** Called after each case with its outcome. */
   onCase?(end: string): void
 }
 
 export interface FuzzResult {
   seed: number
   cases: number
-  /** How many cases ended in which way. */
+  /** Number of cases by outcome. */
   ends: Readonly<Record<string, number>>
 }

@@ -1,4 +1,4 @@
-/** A gateway, a process of its own, that fuzzers send bytes to. */
+/** The gateway process that fuzzers send bytes to. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -13,9 +13,9 @@ import { wavBytes } from '../support/media/wav.ts'
 export const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 export { API_KEY }
 
-/** Longer than the gateway waits for any bytes, when it is set up as below. */
+/** Longer than a gateway with the settings below waits for any bytes. */
 const SILENT_MS_MAX = 30_000
-/** Bounds a gateway's memory beyond that at rest: in all, and for each open connection. */
+/** Bounds the growth of the gateway's memory over its size at rest: in total, and per open connection. */
 const RSS_GROWTH_MAX = 256 * 2 ** 20
 const RSS_OF_CONNECTION_MAX = 64 * 2 ** 10
 
@@ -23,17 +23,17 @@ export interface Target {
   winnow: Winnow
   port: number
   grpcPort: number
-  /** Id of a small file, to be submitted. */
+  /** Id of a small file to submit. */
   fileId: string
-  /** Sends the bytes and no more; what came back when the gateway had closed the connection. */
+  /** Sends the bytes and half-closes; resolves with all that came back until the gateway closed too. */
   exchange(bytes: Uint8Array, port?: number): Promise<Buffer>
-  /** Its resident memory, in bytes. */
+  /** Returns its resident memory in bytes. */
   rss(): number
-  /** Throws when the gateway has ended, serves nobody, or has grown too large. */
+  /** Throws if the gateway has ended, does not answer, or has grown too large. */
   assertServes(connections?: number): Promise<void>
 }
 
-/** @param env more settings of the gateway */
+/** @param env extra settings for the gateway */
 export async function startTarget(
   t: Pick<TestContext, 'after'>,
   env: Readonly<Record<string, string>> = {},
@@ -84,7 +84,7 @@ function exchange(bytes: Uint8Array, port: number): Promise<Buffer> {
       reject(new Error(`silence for ${SILENT_MS_MAX} ms`))
     })
     socket.on('data', (piece: Buffer) => pieces.push(piece))
-    socket.on('error', () => undefined) // it was closed with bytes on their way
+    socket.on('error', () => undefined) // the gateway closed it while bytes were in flight
     socket.once('close', () => resolve(Buffer.concat(pieces)))
     socket.end(bytes)
   })

@@ -1,4 +1,4 @@
-/** Debian's slim Node image, or where no registry has it, one in its place with the same name. */
+/** Debian's slim Node image, or, if no registry has it, a stand-in with the same name. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
 import { unpackNode } from '../../scripts/tools/package/node-runtime.ts'
 import type { Containers } from '../support/machine/start-containers.ts'
 
-const IMAGE = 'node:24-trixie-slim' // as the Dockerfile names it
+const IMAGE = 'node:24-trixie-slim' // as in the Dockerfile
 const NPM = {
   name: 'npm',
   version: '11.21.2',
@@ -17,13 +17,15 @@ const NPM = {
     'sha512-7HPApk+AflMUavSseL1Pm6CnYqMIHk53x+KmuhqmTDqPkjPMgxIpT' +
     'PcTqsE91EKNw4gFBJV9fnXiSdGm1DXq9A==',
 }
-/** The machine's authorities, which may sign what its registries answer. */
+/** The machine's certificate authorities, which may sign the answers of its registries. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-/** Their place in the image, where the package ca-certificates writes none of its own. */
-const PLACE = '/etc/ssl/machine.crt'
-const ENVIRONMENT = ['NODE_EXTRA_CA_CERTS', 'PIP_CERT'].map((name) => `ENV ${name}=${PLACE}`)
+/** Their path in the image, where the package ca-certificates writes nothing. */
+const IMAGE_CERTIFICATES = '/etc/ssl/machine.crt'
+const ENVIRONMENT = ['NODE_EXTRA_CA_CERTS', 'PIP_CERT'].map(
+  (name) => `ENV ${name}=${IMAGE_CERTIFICATES}`,
+)
 
-/** Leaves the image in the engine's store. The stand-in is made of Debian's and npm's packages. */
+/** Loads the image into the engine. The stand-in is built from Debian's and npm's packages. */
 export async function loadBaseImage(t: TestContext, docker: Containers): Promise<void> {
   const isPulled = await docker('pull', '--quiet', IMAGE).then(
     () => true,
@@ -33,7 +35,7 @@ export async function loadBaseImage(t: TestContext, docker: Containers): Promise
   t.diagnostic(`no registry has ${IMAGE}: a stand-in is made`)
   const folder = await mkdtemp(join(tmpdir(), 'winnow-base-image-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  layNode(join(folder, 'root'))
+  installNode(join(folder, 'root'))
   const hook = `--customize-hook=sync-in ${join(folder, 'root')} /`
   const archive = join(folder, 'image.tar')
   execFileSync('mmdebstrap', ['--quiet', '--variant=minbase', hook, 'trixie', archive], {
@@ -43,8 +45,8 @@ export async function loadBaseImage(t: TestContext, docker: Containers): Promise
   await docker('import', ...changes, archive, IMAGE)
 }
 
-/** As the image has them: in /usr/local, with npm. */
-function layNode(root: string): void {
+/** Installs Node and npm in /usr/local, as in the real image. */
+function installNode(root: string): void {
   const place = join(root, 'usr/local')
   unpackNode(place)
   unpackNode(join(place, 'lib/node_modules/npm'), NPM)
@@ -55,5 +57,5 @@ function layNode(root: string): void {
     symlinkSync(`../lib/node_modules/npm/bin/${script}`, join(place, 'bin', command))
   }
   mkdirSync(join(root, 'etc/ssl'), { recursive: true })
-  cpSync(CERTIFICATES, join(root, PLACE))
+  cpSync(CERTIFICATES, join(root, IMAGE_CERTIFICATES))
 }

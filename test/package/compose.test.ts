@@ -1,9 +1,9 @@
 /**
- * compose.yaml, whole: the image built by its Dockerfile, the services up and healthy, a file
- * separated, an engine restarted in the middle of a request, everything down and up again. Then the
- * image alone, by Docker and by Podman: run as the documents say, a second container on its volume
- * refused, stopped in the middle of a request, started again. Minutes: `npm test -- test/package`
- * alone runs it.
+ * The whole of compose.yaml: the image is built from its Dockerfile, the services become healthy, a file
+ * is separated, an engine restarts during a request, and everything goes down and up again. Then the
+ * image alone, with Docker and with Podman: it runs as documented, refuses a second container on its
+ * volume, stops during a request, and starts again. It takes minutes, so only
+ * `npm test -- test/package` runs it.
  */
 
 import assert from 'node:assert/strict'
@@ -20,12 +20,12 @@ import { readWav24 } from '../support/media/wav.ts'
 import { freePorts } from '../support/processes/free-ports.ts'
 import { loadBaseImage } from './base-image.ts'
 
-/** So that what never comes fails the test, on the slowest machine. */
+/** A limit for the slowest machine: without it, waiting in vain would never fail the test. */
 const MS_MAX = 3_600_000
 const PROGRAMS = {
   mmdebstrap: 'mmdebstrap',
   podman: 'podman',
-  catatonit: 'catatonit', // Podman's --init
+  catatonit: 'catatonit', // for Podman's --init
   docker: 'docker.io',
   dockerd: 'docker.io',
 }
@@ -45,8 +45,8 @@ async function makeFolder(t: TestContext): Promise<string> {
 const readVersion = async (): Promise<string> =>
   (JSON.parse(await readFile('package.json', 'utf8')) as { version: string }).version
 
-async function assertBill(engine: Containers, image: string): Promise<void> {
-  const text = await engine('run', '--rm', '--entrypoint', 'cat', image, BILL)
+async function assertBillOfMaterials(engine: Containers, image: string): Promise<void> {
+  const text = await engine('run', '--rm', '--entrypoint', 'cat', image, BILL_PATH)
   const bill = JSON.parse(text) as { components: { purl: string }[] }
   for (const part of ['pkg:deb/debian/libc6@', 'pkg:npm/fastify@', 'pkg:pypi/tensorflow-cpu@']) {
     assert.ok(
@@ -56,9 +56,9 @@ async function assertBill(engine: Containers, image: string): Promise<void> {
   }
 }
 
-const BILL = '/usr/lib/winnow/winnow.cdx.json'
+const BILL_PATH = '/usr/lib/winnow/winnow.cdx.json'
 
-/** Waits by a check as the image has, which Docker runs seldom and Podman doesn't. */
+/** Polls the image's own health check, which Docker runs rarely and Podman never. */
 async function untilHealthy(engine: Containers): Promise<void> {
   const isHealthy = () =>
     engine('exec', 'winnow', ...CHECK).then(
@@ -72,7 +72,7 @@ async function untilHealthy(engine: Containers): Promise<void> {
   }
 }
 
-/** Names a request of the example; its outputs are compared to the source by `assertServed`. */
+/** Submits the example; returns the request's id, for `assertServed` to check its outputs. */
 async function submit(client: Client): Promise<string> {
   const fileId = await client.upload(SOURCE, 'audio/wav')
   return (await client.submit({ input: { prompt: 'piano', file_id: fileId } })).request_id
@@ -90,7 +90,7 @@ async function assertServed(t: TestContext, client: Client, request: string): Pr
   assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
 }
 
-/** A second container on the first one's volume ends, and says which has it. */
+/** Asserts that a second container on the volume exits, and names the container that has it. */
 async function assertRefused(engine: Containers, image: string): Promise<void> {
   const volume = ['--volume', 'winnow:/var/lib/winnow']
   const second = await engine('run', '--rm', '--init', ...volume, image).then(
@@ -114,7 +114,7 @@ async function assertRuns(t: TestContext, engine: Containers, image: string): Pr
   await untilHealthy(engine)
   assert.match(await engine('exec', 'winnow', 'cat', '/proc/1/status'), /^Uid:\t[1-9]/m)
   await engine('exec', 'winnow', 'sh', '-c', 'touch "$DATA_DIR/mine" "$WINNOW_CACHE_DIR/mine"')
-  const doctor = ['sh', '-c', 'winnow doctor --json || [ $? -eq 1 ]'] // 1: there are warnings
+  const doctor = ['sh', '-c', 'winnow doctor --json || [ $? -eq 1 ]'] // exit code 1: there are warnings
   assert.match(await engine('exec', 'winnow', ...doctor), /"separation","severity":"fine"/)
   const apiKey = (await engine('exec', 'winnow', 'cat', 'api-key')).trim()
   const client = createClient({ baseUrl, apiKey })
@@ -131,7 +131,7 @@ async function assertRuns(t: TestContext, engine: Containers, image: string): Pr
   for (const request of [finished, unfinished]) await assertServed(t, client, request)
 }
 
-/** The commands of docs/how-to/compose.md, at a port of its own. */
+/** Returns the commands of docs/how-to/compose.md, on a free port. */
 async function startCompose(t: TestContext, docker: Containers) {
   const [port] = await freePorts(1)
   const settings = join(await makeFolder(t), '.env')
@@ -172,7 +172,7 @@ async function assertComposes(t: TestContext, docker: Containers): Promise<void>
   }
 }
 
-/** The address that `winnow open` prints is one for browsers outside, whose code signs in. */
+/** Asserts that `winnow open` prints an address for browsers outside, whose code signs in. */
 async function assertPage(printed: string, baseUrl: string): Promise<void> {
   const [, address, code] = /^(.+)\/#code=([0-9a-f]{64})$/m.exec(printed) ?? []
   assert.equal(address, baseUrl)
@@ -185,7 +185,7 @@ async function assertPage(printed: string, baseUrl: string): Promise<void> {
   assert.equal(reply.status, 201)
 }
 
-/** The gateway has reached the engine at its gRPC address. */
+/** Waits until the gateway has reached the engine at its gRPC address. */
 async function assertFleet(baseUrl: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` }
   for (;;) {
@@ -206,15 +206,15 @@ test('compose.yaml and its image', { timeout: MS_MAX }, async (t) => {
   const docker = await startDocker(t)
   await loadBaseImage(t, docker)
   await docker('compose', '--progress', 'plain', 'build', 'gateway')
-  await assertBill(docker, image)
+  await assertBillOfMaterials(docker, image)
 
-  await t.test('by Compose', (t) => assertComposes(t, docker))
-  await t.test('the image by Docker, which asks for its health', async (t) => {
+  await t.test('runs in Compose', (t) => assertComposes(t, docker))
+  await t.test('the image runs in Docker, which checks its health', async (t) => {
     await assertRuns(t, docker, image)
     const health = () => docker('inspect', '--format', '{{.State.Health.Status}}', 'winnow')
     while ((await health()).trim() !== 'healthy') await sleep(500)
   })
-  await t.test('the image by Podman', async (t) => {
+  await t.test('the image runs in Podman', async (t) => {
     const archive = join(await makeFolder(t), 'image.tar')
     await docker('save', '--output', archive, image)
     const podman = await startPodman(t)

@@ -1,7 +1,7 @@
 /**
- * Debian's package, whole: built, judged by lintian, installed on a host with a real systemd, which
- * serves, upgraded, removed, purged. Minutes: `npm test -- test/package` alone runs it. With
- * WINNOW_TEST_COMPUTE=cuda it is that for GPUs: 20 GB of disk, and half an hour.
+ * The whole of Debian's package: it is built, checked by lintian, installed on a host with a real systemd,
+ * used, upgraded, removed and purged. It takes minutes, so only `npm test -- test/package` runs it. With
+ * WINNOW_TEST_COMPUTE=cuda it is the package for GPUs, which takes 20 GB of disk and half an hour.
  */
 
 import assert from 'node:assert/strict'
@@ -15,15 +15,15 @@ import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/medi
 import { runCommand } from '../support/processes/run-command.ts'
 import { readWav24 } from '../support/media/wav.ts'
 
-/** So that what never comes fails the test, on the slowest machine. */
+/** A limit for the slowest machine: without it, waiting in vain would never fail the test. */
 const MS_MAX = 3_600_000
 const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', 'winnow-engine@cpu.service']
 
 async function makeDeb(t: TestContext): Promise<string> {
   const words = ['deb', '--compute', process.env.WINNOW_TEST_COMPUTE ?? 'cpu']
-  const made = await runCommand(makePackage, words)
-  assert.equal(made.code, 0, made.errors)
-  const path = made.text.trim()
+  const packed = await runCommand(makePackage, words)
+  assert.equal(packed.code, 0, packed.errors)
+  const path = packed.text.trim()
   t.diagnostic(`${path}: ${Math.round((await stat(path)).size / 1e6)} MB`)
   return path
 }
@@ -45,7 +45,7 @@ async function assertSum({ run }: Host, source: string): Promise<void> {
 const stateOf = async ({ run }: Host, unit: string): Promise<string> =>
   (await run('systemctl', 'show', '--property=ActiveState', '--value', unit)).trim()
 
-async function states(host: Host): Promise<string[]> {
+async function serviceStates(host: Host): Promise<string[]> {
   return Promise.all(SERVICES.map((unit) => stateOf(host, unit)))
 }
 
@@ -57,20 +57,20 @@ const isThere = ({ run }: Host, path: string): Promise<boolean> =>
   )
 
 test(
-  "Debian's package: built, installed, served from, upgraded, removed, purged",
+  "Debian's package is built, installed, used, upgraded, removed and purged",
   { timeout: MS_MAX },
   async (t) => {
     assertProgram('lintian', 'lintian')
     const deb = await makeDeb(t)
 
-    await t.test('lintian has nothing to say', () => {
+    await t.test('lintian reports nothing', () => {
       const words = ['--fail-on', 'error,warning', '--allow-root', '--tag-display-limit', '0', deb]
       const { stdout, status } = spawnSync('lintian', words, {
         encoding: 'utf8',
         maxBuffer: 2 ** 26,
       })
-      const said = stdout.split('\n').filter((line) => /^[EW]:/.test(line))
-      assert.deepEqual([said.slice(0, 40), status], [[], 0])
+      const reported = stdout.split('\n').filter((line) => /^[EW]:/.test(line))
+      assert.deepEqual([reported.slice(0, 40), status], [[], 0])
     })
 
     const reason = whyNoSystemd()
@@ -82,13 +82,13 @@ test(
     const installed = `/opt/winnow/${deb}`
 
     await t.test(
-      'installed without a network, it starts what it is told to and serves',
+      'installed without a network, it starts the chosen services and separates',
       async () => {
         await run('dpkg', '--install', installed)
         assert.match(await run('winnow', '--version'), /^\d+\.\d+\.\d+\n$/)
         await run('winnow', 'install-host', '--role', 'all', '--engine', 'cpu')
         await run('systemctl', 'start', 'winnow.target')
-        assert.deepEqual(await states(host), ACTIVE)
+        assert.deepEqual(await serviceStates(host), ACTIVE)
         const node = await run(
           'sh',
           '-c',
@@ -102,19 +102,19 @@ test(
       },
     )
 
-    await t.test('an upgrade keeps settings and brings back what ran', async () => {
+    await t.test('an upgrade keeps settings and restarts what was running', async () => {
       await writeIn(host, '/etc/winnow/winnow.env', 'LOG_LEVEL=warn\n')
       const secret = await run('cat', '/etc/winnow/credentials/gateway/NATS_URL')
       const before = await run('systemctl', 'show', '-P', 'MainPID', 'winnow-gateway')
       await run('dpkg', '--install', installed)
-      assert.deepEqual(await states(host), ACTIVE)
+      assert.deepEqual(await serviceStates(host), ACTIVE)
       assert.notEqual(await run('systemctl', 'show', '-P', 'MainPID', 'winnow-gateway'), before)
       assert.equal(await run('cat', '/etc/winnow/winnow.env'), 'LOG_LEVEL=warn\n')
       assert.equal(await run('cat', '/etc/winnow/credentials/gateway/NATS_URL'), secret)
       await separate(host, 'speech')
     })
 
-    await t.test('removed, it stops and leaves data and settings', async () => {
+    await t.test('a removal stops the services, and leaves data and settings', async () => {
       await run('dpkg', '--remove', 'winnow')
       for (const unit of SERVICES) assert.match(await stateOf(host, unit), /^(inactive|failed)$/)
       assert.equal(await isThere(host, '/usr/lib/winnow'), false)
@@ -127,7 +127,7 @@ test(
       }
     })
 
-    await t.test('purged, it leaves nothing', async () => {
+    await t.test('a purge leaves nothing', async () => {
       await run('dpkg', '--purge', 'winnow')
       for (const path of [
         '/var/lib/winnow',
@@ -137,7 +137,7 @@ test(
       ]) {
         assert.equal(await isThere(host, path), false, path)
       }
-      const left = await run(
+      const remaining = await run(
         'find',
         '/etc',
         '/usr',
@@ -150,7 +150,7 @@ test(
         '/var/log/*',
       )
       assert.deepEqual(
-        left.split('\n').filter((path) => path && !path.includes('systemd/journal')),
+        remaining.split('\n').filter((path) => path && !path.includes('systemd/journal')),
         [],
       )
     })

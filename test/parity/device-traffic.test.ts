@@ -1,6 +1,6 @@
 /**
- * Traffic between host and device in a step: inputs in, results out, and nothing else. On a GPU
- * every such copy waits for all that was computed before it.
+ * Traffic between host and device in a step: inputs in, results out, and nothing else. On a GPU every
+ * such copy waits for everything computed before it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,30 +18,30 @@ import { TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
 import { laneRequest, noise } from '../support/models/lanes.ts'
 import { FIXTURES } from '../support/models/tiny-sam-audio.ts'
 
-/** Copies, as the native library sees them: below the cache of constants. */
+/** Copies as the native library sees them, below the cache of constants. */
 interface Traffic {
-  /** Shapes of what goes to the device; int32 tensors stay on the host until they are used. */
+  /** Shapes of the tensors sent to the device; int32 tensors stay on the host until they are used. */
   uploads: string[]
-  /** Lists of whole numbers: shapes and axes, which stay on the host, and indices. */
+  /** Number of integer lists: shapes and axes, which stay on the host, and indices. */
   integers: number
   reads: number
-  /** Numbers that were read. */
+  /** How many numbers were read. */
   valuesRead: number
   operations: string[]
 }
 
-const nothing = (): Traffic => ({
+const noTraffic = (): Traffic => ({
   uploads: [],
   integers: 0,
   reads: 0,
   valuesRead: 0,
   operations: [],
 })
-let traffic = nothing()
-watch()
+let traffic = noTraffic()
+watchBinding()
 
-/** For the whole file: constants that one cache holds another must not free. */
-function watch(): void {
+/** Watches the binding for the whole file, because one cache must not free another's constants. */
+function watchBinding(): void {
   const library = Object.getPrototypeOf(native.binding) as Binding
   const createTensor: Binding['createTensor'] = (shape, type, values) => {
     if (type === library.TF_INT32) traffic.integers += 1
@@ -68,14 +68,14 @@ function watch(): void {
 }
 
 function trafficOf(work: () => void): Traffic {
-  traffic = nothing()
+  traffic = noTraffic()
   work()
   return traffic
 }
 
 /**
- * Operations that want numbers on the host which tfjs lays on the device: their kernels would fetch
- * them back. (`HostMemory` in the registrations of their GPU kernels.)
+ * Operations whose GPU kernels need numbers on the host (`HostMemory` in their registrations). tfjs puts
+ * these numbers on the device, so the kernels would fetch them back.
  */
 const FETCHING = ['Fill', 'Range', 'PadV2', 'LinSpace', 'Where', 'Unique', 'NonZero']
 
@@ -87,11 +87,11 @@ function assertNoneFetches({ operations }: Traffic): void {
 }
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
-/** As on a GPU. */
+/** Groups lanes of one shape, as on a GPU. */
 const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, together: true })
 const samAudio = await loadSamAudio(FIXTURES)
 
-/** Runs lanes to their ends so often that every shape has a graph and every constant its tensor. */
+/** Runs lanes to their end often enough for every shape to have a graph and every constant a tensor. */
 function warmUp(model: Model, requests: () => LaneRequest[]): void {
   for (let i = 0; i < WARM_UP_CALLS; i += 1) {
     const lanes = requests().map((request) => openLane(model, request))
@@ -100,7 +100,7 @@ function warmUp(model: Model, requests: () => LaneRequest[]): void {
   }
 }
 
-/** Lanes of one, two and three seconds. */
+/** Returns requests of one, two and three seconds, in turn. */
 const miniRequests = (channels: readonly number[]): LaneRequest[] =>
   channels.map((count, i) => {
     const waves = [0, 1].map((channel) => noise((1 + (i % 3)) * 32_000, 2 * i + channel))
@@ -108,8 +108,8 @@ const miniRequests = (channels: readonly number[]): LaneRequest[] =>
   })
 
 /**
- * The traffic of a batch whose shapes have graphs, from when its lanes, of so many channels, are
- * opened to when the last of them is closed.
+ * Returns the traffic of a warmed-up batch, from opening its first lane to closing its last.
+ * @param channels the number of channels of each lane
  */
 function batchTraffic(model: Model, channels: readonly number[]): Traffic & { graphs: number } {
   warmUp(model, () => miniRequests(channels))
@@ -124,7 +124,7 @@ function batchTraffic(model: Model, channels: readonly number[]): Traffic & { gr
 }
 
 for (const lanes of [1, 4, 8]) {
-  test(`on a GPU a batch of ${lanes} of mini has two uploads, one launch, one read`, () => {
+  test(`on a GPU a batch of ${lanes} mini lanes has two uploads, a launch and a read`, () => {
     for (const channels of [1, 2]) {
       const batch = batchTraffic(miniTogether, Array<number>(lanes).fill(channels))
       assert.deepEqual([batch.uploads.length, batch.operations.length, batch.reads], [2, 1, 1])
@@ -133,7 +133,7 @@ for (const lanes of [1, 4, 8]) {
   })
 }
 
-test('a batch in parts has two uploads and one read, and every part is a graph', () => {
+test('a batch in parts has two uploads and one read, and every part runs as a graph', () => {
   const channels = [1, 2, 1, 1, 2, 1, 1]
   for (const [model, groups] of [
     [miniTogether, 3], // of four, one and two lanes
@@ -141,7 +141,7 @@ test('a batch in parts has two uploads and one read, and every part is a graph',
   ] as const) {
     const batch = batchTraffic(model, channels)
     assert.deepEqual([batch.uploads.length, batch.reads], [2, 1])
-    assert.equal(batch.graphs, 2 * groups + 2) // what goes in and comes out; the network's two
+    assert.equal(batch.graphs, 2 * groups + 2) // two per group, and two of the network
   }
 })
 
@@ -151,16 +151,16 @@ const samRequest = (frames: number): LaneRequest => ({
   chunk: { channels: [noise(frames * hop, frames)], sampleRate: samAudio.description.sampleRate! },
 })
 
-test('a step of the flow takes sizes and times, and reads nothing', () => {
+test('a step of the flow uploads only its masks and sizes, and reads nothing', () => {
   const requests = () => [20, 13].map(samRequest)
   warmUp(samAudio, requests)
   const lanes = requests().map((request) => openLane(samAudio, request))
   const stepAll = () => samAudio.step(lanes)
-  assert.equal(trafficOf(stepAll).reads, 2) // they are encoded
-  stepAll() // and their noise comes in
+  assert.equal(trafficOf(stepAll).reads, 2) // encodes both lanes
+  stepAll() // takes in their noise
   while (lanes[0]!.stepsDone < 8) {
     const step = trafficOf(stepAll)
-    // The mask of frames, their counts, and the sizes of the steps.
+    // The mask of the frames, their counts, and the sizes of the steps.
     assert.deepEqual(step.uploads.sort(), ['[2,1,1]', '[2,1,1]', '[2,20,1]'])
     assert.equal(step.reads, 0)
     assertNoneFetches(step)
@@ -170,9 +170,9 @@ test('a step of the flow takes sizes and times, and reads nothing', () => {
   for (const lane of lanes) samAudio.discard(lane)
 })
 
-test('encoding takes a slice of the mixture and gives its features; decoding gives waves', () => {
+test('encoding reads back only features, and decoding only waves', () => {
   warmUp(samAudio, () => [samRequest(20)])
-  const lane = openLane(samAudio, samRequest(29)) // of one slice
+  const lane = openLane(samAudio, samRequest(29)) // one slice
   const encoding = trafficOf(() => stepUntil(lane, 1))
   assert.equal(encoding.reads, 1)
   assertNoneFetches(encoding)
@@ -187,7 +187,7 @@ function stepUntil(lane: Lane, stepsDone: number): void {
   while (lane.stepsDone < stepsDone) samAudio.step([lane])
 }
 
-test('of the outputs of a network of stems only those are read that some lane wants', () => {
+test('only stems that some lane asks for are read from a network', () => {
   const [sources, samples] = [['drums', 'bass', 'vocals'], 100]
   const separate = (mixture: Tensor) =>
     tf.stack(
@@ -203,12 +203,12 @@ test('of the outputs of a network of stems only those are read that some lane wa
   )
   const wave = noise(samples, 1)
   const request = laneRequest({ channels: [wave], sampleRate: 32_000 })
-  for (const [wanted, outputs] of [
+  for (const [stemsOfLanes, outputs] of [
     [[['vocals']], 1],
     [[['bass', 'vocals'], ['vocals']], 2],
     [[['drums'], ['vocals', 'bass']], 3],
   ] as const) {
-    const heads = wanted.map((stems) => ({ prompt: stems.join(), stems, seed: 0 }))
+    const heads = stemsOfLanes.map((stems) => ({ prompt: stems.join(), stems, seed: 0 }))
     const lanes = heads.map((head) => model.open(request, [head])[0]!)
     assert.equal(trafficOf(() => model.step(lanes)).valuesRead, lanes.length * outputs * samples)
     for (const [i, lane] of lanes.entries()) {
@@ -219,7 +219,7 @@ test('of the outputs of a network of stems only those are read that some lane wa
   }
 })
 
-test('the same number is one tensor, and 0 is not -0', () => {
+test('equal constants share a tensor, and 0 is not -0', () => {
   const product = () => tf.tidy(() => tf.tensor1d([1, -1]).mul(0.123_456).mul(0).add(-0).dataSync())
   product()
   assert.deepEqual(trafficOf(product).uploads, ['[2]'])
@@ -230,7 +230,7 @@ test('the same number is one tensor, and 0 is not -0', () => {
   )
 })
 
-test('of numbers without end not all are kept', () => {
+test('the number of constants kept is limited', () => {
   const held = () => (native.binding as unknown as { getNumOfTensors(): number }).getNumOfTensors()
   const before = held()
   for (let i = 0; i < 1_000; i += 1) tf.dispose(tf.tidy(() => tf.tensor1d([1]).mul(i + 0.5)))

@@ -1,7 +1,6 @@
 /**
- * All operations of the models have GPU kernels, by the list that libtensorflow's build for GPUs
- * gave of its own (`npm run winnow -- gpu-kernels`): for these types, and with no number fetched to
- * the host.
+ * Checks that every operation of the models has a GPU kernel for its types, and that no kernel fetches
+ * numbers to the host, by the list that libtensorflow's GPU build gave (`npm run winnow -- gpu-kernels`).
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,7 +10,7 @@ import { profiledOperations, type UsedOperation } from '../support/models/profil
 
 interface Kernel {
   types: Record<string, number[]>
-  /** Inputs and outputs in the host's memory. */
+  /** Inputs and outputs that the kernel keeps in host memory. */
   host: string[]
 }
 
@@ -20,10 +19,10 @@ const listed = JSON.parse(readFileSync('models/tensorflow/gpu-kernels.json', 'ut
   operations: Record<string, Kernel[]>
 }
 
-/** In place of what runs on a processor alone: see `softmax` in models/tensorflow/tensor.ts. */
+/** The GPU's counterparts of processor-only operations: see `softmax` in models/tensorflow/tensor.ts. */
 const ON_GPU: Record<string, string> = { _MklSoftmax: 'Softmax' }
 
-/** Shapes, axes and the like, which are whole numbers on the host. */
+/** Inputs such as shapes and axes, which are integers on the host anyway. */
 const WHOLE_NUMBERS = [
   'axis',
   'begin',
@@ -40,7 +39,7 @@ const WHOLE_NUMBERS = [
   'size_splits',
   'split_dim',
 ]
-/** Run as a model is loaded and as a graph is made, not in a step: see device-traffic.test.ts. */
+/** Run when a model is loaded or a graph is made, but not in a step: see device-traffic.test.ts. */
 const OUTSIDE_STEPS = ['Range', 'Identity']
 
 const used = (await profiledOperations()).map(({ name, types }) => ({
@@ -56,7 +55,7 @@ const kernelOf = ({ name, types }: UsedOperation): Kernel | undefined =>
     ),
   )
 
-test('the list is of the TensorFlow that runs here', () => {
+test('the list is for the TensorFlow version that runs here', () => {
   assert.equal(backendVersion(), `tensorflow ${listed.tensorflow}`)
 })
 
@@ -69,20 +68,20 @@ test('every operation has a GPU kernel for its types, in every precision', () =>
   )
   assert.ok(used.length >= 60, `${used.length} are used`)
   for (const name of ['BatchMatMulV2', 'Transpose', 'Slice'])
-    // of the products in half width
+    // the half-precision products use it
     assert.ok(
       used.some((each) => each.name === name && each.types.T === 14),
       name,
     )
 })
 
-test('no kernel wants its numbers on the host', () => {
-  const wanting = used
+test('no kernel needs its numbers on the host', () => {
+  const fetched = used
     .filter(({ name }) => !OUTSIDE_STEPS.includes(name))
     .flatMap((each) =>
       (kernelOf(each)?.host ?? [])
         .filter((input) => !WHOLE_NUMBERS.includes(input))
         .map((input) => `${each.name} ${JSON.stringify(each.types)}: ${input}`),
     )
-  assert.deepEqual(wanting, [])
+  assert.deepEqual(fetched, [])
 })

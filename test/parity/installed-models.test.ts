@@ -31,7 +31,7 @@ for (const choice of choices) {
   if (choice.kind !== 'mini') models.set(choice.name, await load(choice))
 }
 
-test('those with stems are preferred, and the built-in one is last', () => {
+test('models with stems are preferred, and the built-in one comes last', () => {
   assert.deepEqual(
     choices.map(({ name }) => name),
     ['roformer', 'htdemucs_ft', 'scnet', 'htdemucs', 'spleeter', 'audiosep', 'mini'],
@@ -40,7 +40,7 @@ test('those with stems are preferred, and the built-in one is last', () => {
 
 for (const choice of choices) {
   if (choice.kind === 'mini') continue
-  test(`${choice.name}: an engine on a GPU learns what memory it takes`, async () => {
+  test(`${choice.name}: an engine on a GPU can predict its memory`, async () => {
     const { weightsBytes, calls } = await predictMemory(() => load(choice))
     assert.ok(weightsBytes > 0)
     assert.ok(calls.every(({ firstBytes }) => firstBytes > 0))
@@ -49,10 +49,10 @@ for (const choice of choices) {
 
 const samplesOf = ({ description }: Model) => description.fixedChunks?.samples ?? 6_000
 
-/** Two of its stems, which one prompt asks for. */
+/** Two stems that one prompt asks for. */
 const pairOf = (stems: readonly string[]): string[] => [stems[0]!, stems.at(-1)!]
 
-/** The prompts of a model: what its stems are called, or any. */
+/** Returns heads for each stem and for a pair of stems, or, for a text model, for two prompts. */
 const headsOf = ({ description: { answers, stems } }: Model): Head[] =>
   answers === 'stems'
     ? [...stems, ''].map((stem) => ({
@@ -62,7 +62,7 @@ const headsOf = ({ description: { answers, stems } }: Model): Head[] =>
       }))
     : ['a dog barking', 'rain'].map((prompt) => ({ prompt, seed: 0 }))
 
-/** [heads][channels] */
+/** Returns targets by [head][channel]. */
 function separate(
   model: Model,
   channels: Float32Array[],
@@ -84,7 +84,7 @@ function separate(
 for (const [name, model] of models) {
   const wave = (seed: number, samples = samplesOf(model)) => noise(samples, seed)
 
-  test(`${name}: each head of a chunk is what it is alone, and a sum of stems their sum`, () => {
+  test(`${name}: a head gives the same alone, and two stems give their sum`, () => {
     const channels = [wave(1), wave(2)]
     const heads = headsOf(model)
     const together = separate(model, channels)
@@ -101,7 +101,7 @@ for (const [name, model] of models) {
     assertClose(of('')[0]!, sum, { absolute: 1e-5 })
   })
 
-  test(`${name}: a lane does not depend on those of its batch, of other lengths too`, () => {
+  test(`${name}: a lane does not depend on the others in its batch, of any length`, () => {
     const request = (seed: number, samples: number, channels = 2) => ({
       ...headsOf(model)[0]!,
       chunk: {
@@ -136,10 +136,10 @@ for (const [name, model] of models) {
     }
   })
 
-  test(`${name}: loudspeakers that belong together share a pass, and no other ones do`, () => {
+  test(`${name}: only the channels of a loudspeaker pair share a pass`, () => {
     const waves = Array.from({ length: 6 }, (_, c) => wave(c, 2_000))
     const [head] = headsOf(model) as [Head]
-    const alike = (actual: Float32Array[], groups: readonly (readonly number[])[]) => {
+    const assertGroups = (actual: Float32Array[], groups: readonly (readonly number[])[]) => {
       for (const group of groups) {
         const channels = group.map((c) => waves[c]!)
         const [target] = separate(model, channels, [head])
@@ -148,14 +148,14 @@ for (const [name, model] of models) {
         }
       }
     }
-    // front left and right, centre, LFE, and two on the sides or behind
+    // front left and right, center, LFE, and a pair at the sides or behind
     for (const mask of [0x60fn, 0x3fn]) {
-      alike(separate(model, waves, [head], mask)[0]!, [[0, 1], [2], [3], [4, 5]])
+      assertGroups(separate(model, waves, [head], mask)[0]!, [[0, 1], [2], [3], [4, 5]])
     }
-    alike(separate(model, waves.slice(0, 3), [head])[0]!, [[0], [1], [2]])
+    assertGroups(separate(model, waves.slice(0, 3), [head])[0]!, [[0], [1], [2]])
   })
 
-  test(`${name}: any number of channels and any length give numbers, and nothing is held`, () => {
+  test(`${name}: any number of channels and any length give numbers, and nothing is leaked`, () => {
     const cases: [count: number, samples: number][] = [
       [1, 1],
       [2, 2],
@@ -176,7 +176,7 @@ for (const [name, model] of models) {
     assert.equal(tf.memory().numTensors, before)
   })
 
-  test(`${name}: spans silence what is outside of them`, () => {
+  test(`${name}: spans silence what is outside them`, () => {
     const sampleRate = model.description.sampleRate!
     const seconds = samplesOf(model) / sampleRate
     const head = headsOf(model)[0]!
@@ -193,7 +193,7 @@ for (const [name, model] of models) {
     assert.ok(target!.subarray(half).every((x) => x === 0))
   })
 
-  test(`${name}: what it can't take is refused, with what would be right`, () => {
+  test(`${name}: invalid input is refused with what would be valid`, () => {
     const sampleRate = model.description.sampleRate!
     const open = (channels: Float32Array[], rate = sampleRate) =>
       openLane(model, {
@@ -216,7 +216,7 @@ for (const [name, model] of models) {
   })
 }
 
-test('of a bag only the networks run whose stems are asked for', () => {
+test('a bag runs only the networks of the requested stems', () => {
   const bag = models.get('htdemucs_ft')!
   const chunk = { channels: [noise(3_120, 1)], sampleRate: 4_000 }
   const steps = (stems: string[]) => {

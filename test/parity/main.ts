@@ -1,4 +1,4 @@
-/** `winnow parity <folder>`: this port against a run of the reference; see --help. */
+/** `winnow parity <folder>`: compares this port with a run of the reference; see --help. */
 
 import { runMain } from '../../scripts/cli/command.ts'
 import { parity } from '../support/parity/command.ts'

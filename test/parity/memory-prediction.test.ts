@@ -1,4 +1,4 @@
-/** Predictions on shapes alone equal TensorFlow's shapes, and its allocator's bytes. */
+/** Predictions from shapes alone equal TensorFlow's shapes, and come close to its allocator's bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Binding } from '../../models/tensorflow/binding.ts'
@@ -23,11 +23,11 @@ import { FIXTURES } from '../support/models/tiny-sam-audio.ts'
 
 const MIB = 2 ** 20
 
-/** On a processor oneDNN's allocator counts, which TensorFlow takes where there is AVX-512. */
+/** On a processor only oneDNN's allocator keeps statistics, and TensorFlow uses it only with AVX-512. */
 const UNCOUNTED = native.binding.memoryStats() === null
 const COUNTED = { skip: UNCOUNTED && 'the allocator counts nothing on this processor' }
 
-/** Most bytes that the allocator gave a fresh model, in the first call and as graphs. */
+/** Returns the allocator's peak in the last of `calls` runs; after the warm-up calls they run as graphs. */
 function measure(model: Model, lanes: number, seconds: number, calls = 1): number {
   let most = 0
   native.binding.memoryStats()
@@ -41,13 +41,13 @@ function measure(model: Model, lanes: number, seconds: number, calls = 1): numbe
 }
 
 /**
- * The allocator gives out pieces of up to twice the size that it was asked for, where it has them;
- * and some inputs lie in JavaScript's memory still.
+ * Allows for an allocator that may hand out blocks of up to twice the requested size, and for inputs
+ * that are still in JavaScript's memory.
  */
-function assertNear(found: number, predicted: number, what: string): void {
-  const [mib, of] = [found, predicted].map((bytes) => (bytes / MIB).toFixed(1))
-  assert.ok(found < 1.5 * predicted + MIB, `${what}: ${mib} MiB, ${of} predicted`)
-  assert.ok(found > 0.6 * predicted - 2 * MIB, `${what}: ${mib} MiB, ${of} predicted`)
+function assertNear(measured: number, predicted: number, what: string): void {
+  const [mib, of] = [measured, predicted].map((bytes) => (bytes / MIB).toFixed(1))
+  assert.ok(measured < 1.5 * predicted + MIB, `${what}: ${mib} MiB, ${of} predicted`)
+  assert.ok(measured > 0.6 * predicted - 2 * MIB, `${what}: ${mib} MiB, ${of} predicted`)
 }
 
 const cases: [string, () => Promise<Model>, number][] = [
@@ -61,21 +61,21 @@ const cases: [string, () => Promise<Model>, number][] = [
   ['SAM-Audio in half the width', () => loadSamAudio(FIXTURES, 'bfloat16'), 40],
 ]
 for (const [name, load, seconds] of cases) {
-  test(`${name}: weights and batches of any size, as the allocator has it`, COUNTED, async () => {
+  test(`${name}: weights and batches of any size match the allocator`, COUNTED, async () => {
     const prediction = await predictMemory(load, seconds)
     const before = native.binding.memoryStats()!.inUse
     const model = await load()
-    runLanes(model, { lanes: 1, seconds: 1 }, () => {}) // some weights come with the first use
+    runLanes(model, { lanes: 1, seconds: 1 }, () => {}) // some weights are loaded at their first use
     const weights = native.binding.memoryStats()!.inUse
     assertNear(weights - before, prediction.weightsBytes, 'weights')
     for (const lanes of [1, 2, 4, 8]) {
-      const found = measure(model, lanes, seconds) - weights
-      assertNear(found, bytesFor(lanes, prediction), `${lanes} lanes`)
+      const measured = measure(model, lanes, seconds) - weights
+      assertNear(measured, bytesFor(lanes, prediction), `${lanes} lanes`)
     }
   })
 }
 
-test('as graphs the same batch takes no more', COUNTED, async () => {
+test('a batch takes no more memory as graphs', COUNTED, async () => {
   const model = await loadSamAudio(FIXTURES)
   const before = graphsHeld()
   const [first, last] = [1, WARM_UP_CALLS].map((calls) => measure(model, 2, 10, calls))
@@ -83,7 +83,7 @@ test('as graphs the same batch takes no more', COUNTED, async () => {
   assert.ok(last! <= 1.05 * first!, `${last! / MIB} MiB after ${first! / MIB}`)
 })
 
-test('a batch fills most of the free memory, and holds one lane where there is none', () => {
+test('a batch fills most of the free memory, and holds at least one lane', () => {
   const prediction: MemoryPrediction = {
     weightsBytes: 1000 * MIB,
     chunkSeconds: 60,
@@ -102,7 +102,7 @@ test('a batch fills most of the free memory, and holds one lane where there is n
   assert.equal(framesThatFit(80_000 * MIB, prediction), 560 * 1500)
 })
 
-test('every operation that the models run has the shape that TensorFlow gives', async () => {
+test('predicted shapes equal those of TensorFlow for every operation of the models', async () => {
   const { binding } = native
   const shaped = new Map<number, ShapedTensor>()
   const checked = new Set<string>()
@@ -111,7 +111,7 @@ test('every operation that the models run has the shape that TensorFlow gives', 
     shaped.set(id, { shape, dtype, values: Array.from(values as Float32Array) })
     return id
   }
-  /** A constant of before. */
+  /** Looks up a tensor that was made before the binding was replaced. */
   const lookUp = (id: number): ShapedTensor => binding.executeOp('Identity', [], [id], 1)[0]!
   const executeOp: Binding['executeOp'] = (op, attributes, ids, outputs) => {
     const answer = binding.executeOp(op, attributes, ids, outputs)
@@ -129,12 +129,12 @@ test('every operation that the models run has the shape that TensorFlow gives', 
       )
       checked.add(op)
     }
-    const values = op === 'Identity' ? shaped.get(ids[0]!)?.values : undefined // as a graph is made
+    const values = op === 'Identity' ? shaped.get(ids[0]!)?.values : undefined // making a graph copies constants
     for (const { id, shape, dtype } of answer) shaped.set(id, { shape, dtype, values })
     return answer
   }
-  const replaced = { createTensor: { value: createTensor }, executeOp: { value: executeOp } }
-  native.binding = Object.create(binding, replaced)
+  const replacements = { createTensor: { value: createTensor }, executeOp: { value: executeOp } }
+  native.binding = Object.create(binding, replacements)
   try {
     await profiledOperations()
   } finally {

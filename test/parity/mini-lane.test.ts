@@ -30,7 +30,7 @@ import {
 } from '../support/models/lanes.ts'
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
-/** As on a GPU. */
+/** Groups lanes of one shape, as on a GPU. */
 const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, together: true })
 const wave = notes(45_000)
 
@@ -47,14 +47,14 @@ function assertSound({ target }: { target: Float32Array[] }, { channels }: Chunk
   assert.equal(target.length, channels.length)
 }
 
-/** One second. */
+/** Returns one second of a sine wave. */
 const sine = (hertz: number, rate: number) =>
   Float32Array.from({ length: rate }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / rate))
 
 const power = (samples: Float32Array) =>
   samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length
 
-test('a lane at 32 kHz is the reference, with an offset and rumble', () => {
+test('a lane at 32 kHz matches the reference, with an offset and rumble', () => {
   const lane = openGolden('lane.safetensors')
   const chunk = mono(lane.values('waveform') as Float32Array)
   const { target, match } = separateOne(mini, laneRequest(chunk, 'Piano.'))
@@ -79,12 +79,12 @@ test("a lane's result does not depend on the lanes that share its batches", () =
   type Lane = typeof lane extends fc.Arbitrary<infer T> ? T : never
   const batches = fc.array(lane, { minLength: 2, maxLength: 5 })
   fc.assert(
-    fc.property(batches, (lanes) => assertAlikeAlone(lanes.map(toRequest))),
+    fc.property(batches, (lanes) => assertSameAlone(lanes.map(toRequest))),
     { numRuns: 8 },
   )
 })
 
-function assertAlikeAlone(requests: readonly LaneRequest[]): void {
+function assertSameAlone(requests: readonly LaneRequest[]): void {
   for (const [i, together] of separate(mini, requests).entries()) {
     const alone = separateOne(mini, requests[i]!)
     for (const [channel, target] of alone.target.entries()) {
@@ -93,7 +93,7 @@ function assertAlikeAlone(requests: readonly LaneRequest[]): void {
   }
 }
 
-test('lanes that are alike are computed together, and each gets what it gets alone', () => {
+test('lanes of one shape are computed together, with the same results as alone', () => {
   for (const [channels, acceleration] of [
     [1, 'balanced'],
     [2, 'balanced'],
@@ -104,7 +104,7 @@ test('lanes that are alike are computed together, and each gets what it gets alo
       const chunk = { channels: waves.slice(0, channels), sampleRate: 44_100 }
       return laneRequest(chunk, PROMPTS[seed % PROMPTS.length], acceleration)
     }
-    // All have the room of the longest.
+    // All of them use the bucket of the longest.
     const lengths = [0.8, 0.9, 0.95, 1.3, 0.85, 0.7, 0.75, 0.92]
     const requests = lengths.map(request)
     const run = () => separate(miniTogether, requests)
@@ -123,7 +123,7 @@ test('lanes that are alike are computed together, and each gets what it gets alo
   }
 })
 
-test('on a GPU lanes that are alike are one group; in a mixed batch, powers of two', () => {
+test('on a GPU lanes of one shape form one group, or groups of powers of two in a mixed batch', () => {
   const lanesOf = (channelCounts: readonly number[]) =>
     channelCounts.map((count) => {
       const channels = Array.from({ length: count }, (_, i) => noise(20_000, i))
@@ -133,7 +133,7 @@ test('on a GPU lanes that are alike are one group; in a mixed batch, powers of t
     planBatch(lanesOf(channelCounts), together).members.map((group) => group.lanes.length)
   const [alike, mixed] = [Array<number>(7).fill(1), [1, 1, 1, 2, 3, 3, 1, 1, 1, 1]]
   assert.deepEqual(sizes(alike, true), [7])
-  assert.deepEqual(sizes(mixed, true), [4, 2, 1, 1, 1, 1]) // those of three channels are alone
+  assert.deepEqual(sizes(mixed, true), [4, 2, 1, 1, 1, 1]) // lanes of three channels are not grouped
   assert.deepEqual(sizes(mixed, false), Array(10).fill(1))
 })
 
@@ -141,7 +141,7 @@ test('lanes leave no tensor behind, closed or discarded at any step', () => {
   const requests = (['fast', 'quality'] as const).map((acceleration) =>
     laneRequest(mono(noise(20_000, 3)), 'rain', acceleration),
   )
-  separate(mini, requests) // the prompt is remembered from here on
+  separate(mini, requests) // from here on the prompt is cached
   const before = tf.memory().numTensors
   separate(mini, requests)
   assert.equal(tf.memory().numTensors, before)
@@ -153,11 +153,11 @@ test('lanes leave no tensor behind, closed or discarded at any step', () => {
   }
 })
 
-test('steps and frames are those that the lane announces', () => {
+test('a lane takes the steps, and has the frames, that it announces', () => {
   const request = laneRequest(mono(noise(32_000, 1)), 'rain', 'quality')
   const lane = openLane(mini, request)
   assert.equal(lane.steps, 3)
-  const shortest = mini.description.framesPerSecond / (7 / 8) // of the pass with the shortest frames
+  const shortest = mini.description.framesPerSecond / (7 / 8) // the pass with the shortest frames has the most
   assert(Math.abs(lane.frames - shortest) <= 2)
   assert.throws(() => closeLane(mini, lane), /0 of 3 steps/)
   for (let i = 0; i < 3; i += 1) mini.step([lane])
@@ -166,8 +166,8 @@ test('steps and frames are those that the lane announces', () => {
   assertSound(closeLane(mini, lane), request.chunk)
 })
 
-test('quality is the mean over separations as if the rate were others', () => {
-  // A high-pass of 160 Hz, so that the one of 20 Hz, which goes by the rate, changes hardly anything.
+test('quality is the mean of separations as if at different sample rates', () => {
+  // Filtered below 160 Hz, so the model's own 20 Hz high-pass, which scales with the rate, changes little.
   const [samples] = highPass(mono(wave, 4_000)).channels
   const passes = [1, 7 / 8, 9 / 8].map((pass) =>
     separateOne(mini, laneRequest(mono(samples!, 32_000 * pass), 'piano', 'fast')),
@@ -183,7 +183,7 @@ test('quality is the mean over separations as if the rate were others', () => {
   assert.ok(distance(target[0]!) < 1e-2 * apart, `${distance(target[0]!) / apart}`)
 })
 
-test('quality recognises a sound as balanced does, and answers no more softly', async () => {
+test('quality recognizes a sound as balanced does, and is no softer', async () => {
   const examples = [
     ['siren-and-speech', 'a woman speaking'],
     ['siren-and-speech', 'siren'],
@@ -202,14 +202,14 @@ test('quality recognises a sound as balanced does, and answers no more softly', 
   }
 })
 
-test('quality takes what is shorter than a window', () => {
+test('quality accepts a chunk shorter than a window', () => {
   const chunk = mono(wave.subarray(0, 700))
   const { target, match } = separateOne(mini, laneRequest(chunk, 'piano', 'quality'))
   assertSound({ target }, chunk)
   assert.ok(match! >= 0 && match! <= 1, `a match of ${match}`)
 })
 
-test('every rate and every length gives numbers, to the sample', () => {
+test('every rate and length gives finite targets of as many samples', () => {
   for (const sampleRate of [8000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000]) {
     for (const samples of [1, 2, 100, Math.round(sampleRate * 0.3)]) {
       const chunk = mono(noise(samples, samples), sampleRate)
@@ -227,7 +227,7 @@ test('silence stays silent, and so does a constant offset', () => {
   }
 })
 
-test('what is no number is read as silence', () => {
+test('invalid samples still give a finite target', () => {
   const broken = Float32Array.from(wave)
   broken.set([Number.NaN, Number.POSITIVE_INFINITY, 1e38], 1000)
   const { target } = separateOne(mini, laneRequest(mono(broken)))
@@ -263,13 +263,13 @@ test('an offset and rumble change neither target nor match', async () => {
   }
 })
 
-/** In dB, of the first channels: how far below the expected target the difference from it is. */
+/** Returns in dB how far the error lies below the expected target, for the first channels. */
 function fidelity(actual: HeadResult, expected: HeadResult): number {
   const [wave, other] = [expected.target[0]!, actual.target[0]!]
   return 10 * Math.log10(power(wave) / power(wave.map((sample, i) => sample - other[i]!)))
 }
 
-test('two channels at 32 kHz are the reference', () => {
+test('two channels at 32 kHz match the reference', () => {
   const stereo = openGolden('stereo.safetensors')
   const read = (name: string) => {
     const both = stereo.values(name) as Float32Array
@@ -285,7 +285,7 @@ test('two channels at 32 kHz are the reference', () => {
   assertClose([separation.match!], stereo.values('match'), { absolute: 1e-4 })
 })
 
-test('channels with one sound get one mask, also where they cancel each other', () => {
+test('channels with the same sound share a mask, even if they cancel each other', () => {
   const [alone] = separateOne(mini, laneRequest(mono(wave))).target
   for (const share of [1, 0.5, 0, -1]) {
     const chunk = { channels: [wave, wave.map((sample) => share * sample)], sampleRate: 32_000 }
@@ -304,7 +304,7 @@ test('three channels share the mask of their mean', () => {
   }
 })
 
-test('what sounds only in the difference of two channels is found', () => {
+test('a sound that is only in the difference of two channels is found', () => {
   const other = noise(wave.length, 4, 0.1)
   const channels = [
     wave.map((sample, i) => sample + other[i]!),
@@ -357,7 +357,7 @@ test('spans silence the target and leave the mixture whole', () => {
   assert(power(included.subarray(17_000, 31_000)) > 0, 'it sounds within')
 })
 
-test('a sound that is probably nowhere is 28 dB softer, unless spans say that it is there', () => {
+test('a sound that is probably absent is 28 dB softer, unless spans say that it is there', () => {
   const chunk = mono(noise(64_000, 5))
   for (const prompt of ['a dog barking', 'a baby crying', 'a siren']) {
     const separation = separateOne(mini, laneRequest(chunk, prompt))
@@ -367,12 +367,12 @@ test('a sound that is probably nowhere is 28 dB softer, unless spans say that it
     assertClose([separation.presenceGain!], [10 ** (-28 / 20)], { absolute: 1e-6 })
     assertSound(separation, chunk)
     const spans = [{ start: 0, end: 3, include: true }]
-    const vouchedFor = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
-    assert.equal(vouchedFor.presenceGain, 1, `${prompt}: all of it`)
+    const withSpan = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
+    assert.equal(withSpan.presenceGain, 1, `${prompt}: all of it`)
   }
 })
 
-test('what is found to be most of the mixture keeps its level, though it is hardly recognised', async () => {
+test('a target that is most of the mixture keeps its level, though hardly recognized', async () => {
   const paths = ['drums-and-flute/flute', 'drums-and-flute/drums']
   const waves = await Promise.all(
     paths.map((path) => readWav16(examplePath(`sources/${path}.wav`))),
@@ -389,7 +389,7 @@ test('what is found to be most of the mixture keeps its level, though it is hard
   assert.equal(presenceGain, 1)
 })
 
-test('a prompt that no name is near is answered with what speech leaves', async () => {
+test('a prompt that is near no known name is answered with everything but speech', async () => {
   const [left] = await readWav16(examplePath('speech-over-piano.wav'))
   const chunk = mono(left!.subarray(0, 150_000), 44_100)
   const speech = separateOne(mini, laneRequest(chunk, 'speech'))
@@ -398,8 +398,8 @@ test('a prompt that no name is near is answered with what speech leaves', async 
   assert.deepEqual(speech.nearest, [])
   const rest = separateOne(mini, laneRequest(chunk, 'a lawn mower'))
   assertSound(rest, chunk)
-  const [heard] = highPass(chunk).channels
-  const without = heard!.map((sample, i) => sample - speech.target[0]![i]!)
+  const [filtered] = highPass(chunk).channels
+  const without = filtered!.map((sample, i) => sample - speech.target[0]![i]!)
   assertClose(rest.target[0]!, without, { absolute: 1e-5 })
   assert.deepEqual([rest.understoodAs, rest.match], [null, undefined])
   assert.equal(rest.substitute, 'everything but speech')
@@ -417,7 +417,7 @@ test('a prompt that no name is near is answered with what speech leaves', async 
   assert.deepEqual(whole.target, highPass(silentOfSpeech).channels)
 })
 
-test('unusual words for a voice are not answered with what speech leaves', () => {
+test('unusual words for a voice are not answered with everything but speech', () => {
   const prompt = 'sounds from a human mouth'
   const { understoodAs, substitute } = separateOne(mini, laneRequest(mono(wave), prompt))
   assert.deepEqual([understoodAs, substitute], [null, undefined])
@@ -431,7 +431,7 @@ test('spans condition the network: an anchor at one place changes the target at 
   assert.notDeepEqual(conditioned.subarray(33_000), plain.subarray(33_000))
 })
 
-test('several prompts for one mixture share the encoded mixture, and give what each gives alone', () => {
+test('several prompts for one mixture share its encoding, with the same results as alone', () => {
   const both = laneRequest(mono(wave), 'piano')
   const requests = [
     both,
@@ -456,7 +456,7 @@ test('several prompts for one mixture share the encoded mixture, and give what e
   }
 })
 
-test('heads that ask for one sound share a lane, and each is softened as it asks', () => {
+test('heads for the same sound share a lane, and each is softened as it asks', () => {
   const request = laneRequest(mono(wave), 'siren')
   const heads = ['siren', 'piano', 'a wailing siren'].map((prompt) => ({ ...request, prompt }))
   heads[2] = { ...heads[2]!, keepsLevel: true }
@@ -496,7 +496,7 @@ test('the description names the weights', () => {
   assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
 })
 
-test('candidates cut time elsewhere: the first is the plain one, the others are near it', async () => {
+test('candidates cut time at other places: the first is the default, the others are close to it', async () => {
   const [left] = await readWav16(examplePath('speech-over-piano.wav'))
   const plain = laneRequest(mono(left!, 44_100), 'piano')
   const results = [0, 1, 2, 3, 4, 5, 6, 7].map((candidate) =>
@@ -514,14 +514,14 @@ test('candidates cut time elsewhere: the first is the plain one, the others are 
   }
 })
 
-test('candidates of quality cut time at places of their own as well', () => {
+test('candidates of quality also cut time at their own places', () => {
   const request = laneRequest(mono(wave, 44_100), 'piano', 'quality')
   const results = [0, 1, 7].map((candidate) => separateOne(mini, { ...request, candidate }))
   assert.equal(new Set(results.map(({ score }) => score)).size, 3)
   for (const result of results) assertSound(result, request.chunk)
 })
 
-test('predicted spans shape the target as given ones do', () => {
+test('predicted spans shape the target as requested ones do', () => {
   const rate = 32_000
   const silent = new Float32Array(wave.length)
   const chunk = mono(Float32Array.from([...silent, ...wave, ...silent]), rate)
@@ -541,7 +541,7 @@ test('predicted spans shape the target as given ones do', () => {
   )
 })
 
-test('where nothing is predicted, nothing is silenced; spans that are given are not overruled', () => {
+test('without predicted spans nothing is silenced, and requested spans are not overruled', () => {
   const chunk = mono(noise(32_000, 5))
   const absent = { ...laneRequest(chunk, 'a dog barking'), predictSpans: true }
   const { predictedSpans, target } = separateOne(mini, absent)
@@ -552,19 +552,19 @@ test('where nothing is predicted, nothing is silenced; spans that are given are 
   const silence = separateOne(mini, { ...absent, chunk: mono(new Float32Array(32_000)) })
   assert.deepEqual(silence.predictedSpans, [])
   const spans = [{ start: 0, end: 0.5, include: true }]
-  const given = separateOne(mini, { ...absent, spans })
-  assert.equal(given.predictedSpans, undefined)
+  const withSpans = separateOne(mini, { ...absent, spans })
+  assert.equal(withSpans.predictedSpans, undefined)
   assert.ok(
-    given.target[0]!.subarray(16_000).every((x) => x === 0),
+    withSpans.target[0]!.subarray(16_000).every((x) => x === 0),
     'silent outside',
   )
 })
 
-test('a step that fails at its second lane moves none on, holds nothing more, and can be tried again', () => {
+test('a step that fails at its second lane advances none, leaks nothing and can be retried', () => {
   const chunks = [mono(noise(32_000, 1)), mono(noise(32_000, 2))]
   const expected = chunks.map((chunk) => separateOne(mini, laneRequest(chunk, 'rain', 'quality')))
   const lanes = chunks.map((chunk) => openLane(mini, laneRequest(chunk, 'rain', 'quality')))
-  mini.step(lanes) // so that the failure comes upon lanes that are half done
+  mini.step(lanes) // the failure then hits lanes that have begun
   const { binding } = native
   const failing: typeof binding.executeOp = (name, ...words) => {
     if (name.startsWith(GRAPH_NAME) || name === 'IRFFT') failures -= 1

@@ -1,4 +1,4 @@
-/** Clips of all lengths come in few shapes, so that they run as graphs and memory stays level. */
+/** Clips of all lengths are padded to few shapes, so they run as graphs and memory stays constant. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ import { laneRequest, noise, separateOne } from '../support/models/lanes.ts'
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const SAMPLE_RATE = 16_000
 
-/** Operations that the native library runs during `work`, and its answers. */
+/** Returns the operations that the native library runs during `work`, with their results. */
 function operationsOf(work: () => void): { name: string; answer: NativeTensor[] }[] {
   const { binding } = native
   const operations: { name: string; answer: NativeTensor[] }[] = []
@@ -44,7 +44,7 @@ function operationsOf(work: () => void): { name: string; answer: NativeTensor[] 
   return operations
 }
 
-test('short clips of as many lengths as there are calls reach graphs', () => {
+test('short clips reach graphs, even with another length at each call', () => {
   const operations = operationsOf(() => {
     for (let i = 0; i < WARM_UP_CALLS; i += 1) {
       const channels = [noise(SAMPLE_RATE / 4 + 600 * i, i + 1)]
@@ -52,15 +52,15 @@ test('short clips of as many lengths as there are calls reach graphs', () => {
     }
   })
   const graphs = operations.filter(({ name }) => name.startsWith(GRAPH_NAME))
-  // The lane's input, the encoded mixture, the mask, the lane's target.
+  // Graphs of the lane's input, the encoded mixture, the mask and the lane's target.
   assert.equal(graphs.length, 4)
 })
 
-test('there are few rooms, each as long as what it is for', () => {
+test('there are few buckets, each long enough for what it holds', () => {
   const tokens = Array.from({ length: 384 }, (_, i) => i + 1)
-  const rooms = tokens.map(tokensOfBucket)
-  assert(rooms.every((room, i) => room >= tokens[i]!))
-  assert.equal(new Set(rooms).size, 12)
+  const buckets = tokens.map(tokensOfBucket)
+  assert(buckets.every((bucket, i) => bucket >= tokens[i]!))
+  assert.equal(new Set(buckets).size, 12)
 })
 
 test('prompts of all lengths are encoded in few shapes', () => {
@@ -81,7 +81,7 @@ const textEncoder = await TextEncoder.load(TEXT_ENCODER_FOLDER)
 const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
 const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors')), config)
 
-/** The lane's result from a network that is given the lane's own tokens and no more. */
+/** Separates with a network that gets only the lane's own tokens, without padding. */
 function separateUnpadded(request: LaneRequest): HeadResult {
   const chunk = prepareChunk(request.chunk)
   const lane = new MiniLane({ ...request, chunk }, [{ ...request, index: 0 }], {
@@ -92,7 +92,7 @@ function separateUnpadded(request: LaneRequest): HeadResult {
   const { tokens } = lane.pass
   const missing = plan.tokens - tokens
   assert(missing > 0)
-  const own = (x: Tensor) =>
+  const withoutPadding = (x: Tensor) =>
     tf.slice(
       x,
       x.shape.map(() => 0),
@@ -106,9 +106,9 @@ function separateUnpadded(request: LaneRequest): HeadResult {
     )
   const unpadded: Network = {
     ...network,
-    encodeMixture: (features) => network.encodeMixture(own(features), null),
+    encodeMixture: (features) => network.encodeMixture(withoutPadding(features), null),
     decodeMask: (encoded, { embedding, spans }) => {
-      const answer = network.decodeMask(encoded, { embedding, spans: own(spans) }, null)
+      const answer = network.decodeMask(encoded, { embedding, spans: withoutPadding(spans) }, null)
       return {
         maskLogits: padded(answer.maskLogits, PATCH * missing),
         activityLogits: padded(answer.activityLogits, missing, -100),
@@ -125,9 +125,9 @@ function separateUnpadded(request: LaneRequest): HeadResult {
   return result!
 }
 
-/** Above 32 kHz there are bins beyond the network's. */
+/** Above 32 kHz there are bins beyond those of the network. */
 for (const sampleRate of [SAMPLE_RATE, 44_100]) {
-  test(`rows that are padded give what rows without padding give, at ${sampleRate} Hz`, () => {
+  test(`rows give the same with and without padding, at ${sampleRate} Hz`, () => {
     for (const seconds of [0.3, 1.37, 2.9]) {
       const channels = [7, 8].map((seed) => noise(Math.round(seconds * sampleRate), seed))
       const request = () =>

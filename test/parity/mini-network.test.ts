@@ -1,6 +1,6 @@
 /**
- * The mask network against PyTorch, part by part, with few channels and seeded weights. The lanes of
- * mini-lane.test.ts hold the weights that are served to PyTorch.
+ * Compares the mask network with PyTorch part by part, with few channels and seeded weights. The lanes
+ * in mini-lane.test.ts compare the weights that are served.
  */
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ const code = (): Tensor => tf.tidy(() => network.textCode(golden.tensor('embeddi
 
 const last = `cond.${config.conditionedBlocks - 1}`
 
-/** The whole network, asked with the golden's spans or none. */
+/** Runs the whole network with these spans. */
 const decodeMask = (spans: Tensor) =>
   tf.tidy(() => {
     const encoded = network.encodeMixture(golden.tensor('features'), null)
@@ -69,7 +69,7 @@ const partsOf = (spectrum: Tensor): Spectrum => ({
   imaginary: tf.imag(spectrum),
 })
 
-/** The golden spectrum is the level-adjusted one that the network encodes. */
+/** Returns the spectrum that the network encodes; like the golden one, it is adjusted in level. */
 const leveled = () =>
   tf.tidy(() => {
     const power = powerOf(partsOf(stft(wave, framing)))
@@ -78,7 +78,7 @@ const leveled = () =>
   })
 
 test('the spectrum agrees', () => {
-  leveled().dispose() // the window of a hop is made once, and stays
+  leveled().dispose() // caches the window of this hop
   counted(
     () => tf.tidy(() => tf.real(leveled())),
     (real) => assertStream(real, golden.values('spectrum.real')),
@@ -95,7 +95,7 @@ test('the features agree', () => {
       const power = powerOf(partsOf(stft(wave, framing)))
       return featuresOf(power, inputScale(wave.square().mean(), power, config.inputRms), hop)
     })
-  // Their squares, which are magnitudes: the root makes much of what is next to nothing.
+  // Compares squares, which are magnitudes, because the root magnifies errors near zero.
   const expected = (golden.values('features') as Float32Array).map((x) => x ** 2)
   counted(
     () => tf.tidy(() => run().square()),
@@ -117,18 +117,18 @@ test('the text code agrees', () => {
   counted(code, (actual) => assertStream(actual, golden.values('code')))
 })
 
-/** A block's z is what its frame layer gives, its x what its band layer gives. */
+/** A block's z comes from its frame layer, its x from its band layer. */
 test('every block agrees', () => {
   const { shared, conditioned } = network
   let before = () => network.begin(golden.tensor('features'))
   for (const [i, block] of shared.entries()) {
-    const given = before
-    assertStreams(() => block(given(), null, null), `shared.${i}`)
+    const previous = before
+    assertStreams(() => block(previous(), null, null), `shared.${i}`)
     before = () => streamsOf(`shared.${i}`)
   }
   for (const [i, block] of conditioned.entries()) {
-    const given = before
-    assertStreams(() => block(given(), code(), null), `cond.${i}`)
+    const previous = before
+    assertStreams(() => block(previous(), code(), null), `cond.${i}`)
     before = () => streamsOf(`cond.${i}`)
   }
 })
@@ -149,7 +149,7 @@ test('the norm and the mask head agree', () => {
   )
 })
 
-test('the whole network agrees, conditioned on no spans and on some', () => {
+test('the whole network agrees, with and without spans', () => {
   const nothing = () => tf.zeros([1, tokens, 2])
   for (const [prefix, spans] of [
     ['', nothing],
@@ -180,7 +180,7 @@ test('as a graph the whole network agrees too', () => {
   }
 })
 
-test('the masked waveform is the target', () => {
+test('the masked waveform equals the target', () => {
   const run = () =>
     tf.tidy(() => {
       const spectrum = stft(wave, framing)

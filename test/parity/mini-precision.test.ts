@@ -1,4 +1,4 @@
-/** The built-in model in bfloat16 compared with float32: how far its targets come apart. */
+/** Compares the built-in model in bfloat16 and float32: how far its targets differ. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
@@ -15,9 +15,9 @@ const load = (precision: Precision) =>
 const [wide, half] = [await load('float32'), await load('bfloat16')]
 const request = () => laneRequest({ channels: [wave.slice()], sampleRate: 32_000 }, 'Piano.')
 
-test('a target in bfloat16 is that in float32 but for the rounding, also as a graph', (t) => {
+test('a target in bfloat16 matches float32 within rounding, also as a graph', (t) => {
   const expected = separateOne(wide, request()).target[0]!
-  separateOne(half, request()) // what is made once, and stays
+  separateOne(half, request()) // fills the caches
   const tensors = tf.memory().numTensors
   for (let call = 0; call < WARM_UP_CALLS; call += 1) {
     const error = relativeError(separateOne(half, request()).target[0]!, expected)
@@ -30,7 +30,7 @@ test('a target in bfloat16 is that in float32 but for the rounding, also as a gr
   assert.equal(wide.description.precision, 'float32')
 })
 
-test('in bfloat16 a batch moves a target by little', () => {
+test('in bfloat16 a batch changes a target only slightly', () => {
   const alone = separateOne(half, request()).target[0]!
   const [first] = separate(half, [request(), { ...request(), prompt: 'speech' }])
   assert(relativeError(first!.target[0]!, alone) < 0.02)

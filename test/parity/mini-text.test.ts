@@ -1,4 +1,4 @@
-/** The text encoder against PyTorch, part by part: `golden/text.*`. */
+/** Compares the text encoder with PyTorch part by part: `golden/text.*`. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const ids = golden.tensor('input_ids')
 const valid = golden.tensor('attention_mask')
 const padding = golden.values('attention_mask')
 
-/** Values of padding tokens are nobody's business. */
+/** Leaves out padding tokens, whose values do not matter. */
 const real = (values: Float32Array | Int32Array) =>
   Array.from(values).filter((_, i) => padding[Math.floor(i / 384)] === 1)
 
@@ -30,7 +30,7 @@ function assertTokens(actual: Tensor, name: string): void {
   assertClose(real(actual.dataSync<'float32'>()), real(golden.values(name)), { absolute: 2e-5 })
 }
 
-test('tokens are those of the reference tokenizer', () => {
+test('tokens equal those of the reference tokenizer', () => {
   for (const prompt of prompts) assert.deepEqual(encoder.tokens(prompt), alone[prompt])
 })
 
@@ -77,7 +77,7 @@ test('each prompt alone gives its row of the batch', () => {
   }
 })
 
-test('a remembered prompt keeps its embedding and costs no tensor', () => {
+test('a cached prompt keeps its embedding and leaves no tensor behind', () => {
   const first = encoder.embed('A dog, barking!')
   const before = tf.memory().numTensors
   const second = encoder.embed(' a dog, barking ')
@@ -87,7 +87,7 @@ test('a remembered prompt keeps its embedding and costs no tensor', () => {
   first.dispose()
 })
 
-test("a prompt longer than the encoder's maximum keeps its final mark", () => {
+test("a prompt longer than the encoder's maximum keeps its final token", () => {
   const tokens = encoder.tokens('rain '.repeat(400))
   assert.equal(tokens.length, 256)
   assert.equal(tokens.at(-1), encoder.tokens('rain').at(-1))

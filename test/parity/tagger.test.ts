@@ -1,4 +1,4 @@
-/** The tagger against PyTorch, part by part, with few channels and seeded weights. */
+/** Compares the tagger with PyTorch part by part, with few channels and seeded weights. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -45,7 +45,7 @@ const NOTHING = { spans: [], acceleration: 'fast' } as const
 const framing = melFraming(32_000)
 const STEPS = 4
 
-test('the mel bands are those of the reference', () => {
+test('the mel bands equal those of the reference', () => {
   assertClose(melMatrix(framing), values('mel_matrix'), { absolute: 1e-6 })
 })
 
@@ -54,7 +54,7 @@ test('mel power and its logarithm agree', () => {
   padded.set(values('wave'), edgeSamples(framing))
   const wave = () => upload(padded, [1, padded.length])
   const power = () => tf.tidy(() => melPower(wave(), framing))
-  power().dispose() // the window is made once, and stays
+  power().dispose() // caches the window
   counted(power, (x) => assertStream(x, values('mel_power')))
   counted(
     () => tf.tidy(() => logMel(tensor('mel_power'))),
@@ -107,7 +107,7 @@ test('the served weights agree, whatever a lane shares its batch with', () => {
   }
 })
 
-test('a file in pieces is answered as a whole one, in blocks of any length', async () => {
+test('a file pushed in blocks gets the same tags as a whole one', async () => {
   const samples = Math.round(205.3 * RATE)
   const waves = [noise(samples / RATE, RATE), chirp(samples / RATE, RATE)]
   const separate = async (order: ChunkOrder) => {

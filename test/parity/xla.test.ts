@@ -1,6 +1,6 @@
 /**
- * As XLA compiles them, graphs of models agree with what is computed operation by operation: the
- * tests of parity that run a graph do so with XLA, as without.
+ * Graphs that XLA compiles agree with models that run operation by operation: the parity tests that
+ * run a graph pass with XLA as they do without it.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-/** Which tests of which file run a graph. */
+/** Patterns for the tests in each file that run a graph. */
 const FILES = {
   'mini-network': 'agree',
   'mini-precision': 'also as a graph',
@@ -22,13 +22,13 @@ const FILES = {
   'scnet/network': 'as a graph',
   'spleeter/network': 'as a graph',
 }
-/** XLA's own work on a graph remains; LLVM's on its machine code takes most of the time. */
+/** Skips LLVM's work on machine code, which takes most of the time, but not XLA's on the graph. */
 const QUICK = '--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true'
 const PRELOADED = './test/support/parity/compile-at-once.ts'
 const timeout = 600_000
 
 for (const [file, tests] of Object.entries(FILES)) {
-  test(`${file}: compiled by XLA it agrees`, { timeout }, async (t) => {
+  test(`${file}: it agrees when compiled by XLA`, { timeout }, async (t) => {
     const cache = await mkdtemp(join(tmpdir(), 'xla-'))
     t.after(() => rm(cache, { recursive: true }))
     const flags = `--tf_xla_persistent_cache_directory=${cache}`

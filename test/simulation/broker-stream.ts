@@ -1,4 +1,4 @@
-/** A work-queue stream as JetStream has it, with its consumers' leases, in memory. */
+/** A JetStream work-queue stream in memory, with the leases of its consumers. */
 
 import type { Choices } from './choices.ts'
 import type { ScheduledEvent, Scheduler } from './scheduler.ts'
@@ -8,10 +8,10 @@ const DUPLICATE_WINDOW_MS = 120_000
 export interface Message<T> {
   readonly sequence: number
   readonly body: T
-  /** Which consumer it is for. */
+  /** The consumer that receives it. */
   readonly queue: string
   deliveries: number
-  /** Delivered, and not yet acknowledged or returned. */
+  /** Whether it has been delivered and is neither acknowledged nor released yet. */
   isPending: boolean
   timer: ScheduledEvent | undefined
 }
@@ -22,9 +22,9 @@ interface StreamOptions<T> {
   deliveriesMax: number
   scheduler: Scheduler
   choices: Choices
-  /** Called when a message may be delivered; delivers what it can by `take`. */
+  /** Called when a message may be delivered; delivers what it can by calling `take`. */
   onReady: (queue: string) => void
-  /** Called with a message that used up its deliveries, which is removed. */
+  /** Called with a message that has used up its deliveries and been removed. */
   onExhausted: (message: Message<T>) => void
 }
 
@@ -50,11 +50,11 @@ export class BrokerStream<T> {
     return [...this.#messages.values()]
   }
 
-  /** Stores a message, unless its id is known; returns its sequence. */
+  /** Stores a message, unless its id is a duplicate; returns its sequence. */
   add(body: T, id: string, queue: string): number {
     const { scheduler, choices, name } = this.#options
-    const known = this.#known.get(id)
-    if (known && scheduler.now - known.at < DUPLICATE_WINDOW_MS) return known.sequence
+    const duplicate = this.#known.get(id)
+    if (duplicate && scheduler.now - duplicate.at < DUPLICATE_WINDOW_MS) return duplicate.sequence
     const sequence = (this.#last += 1)
     this.#known.set(id, { sequence, at: scheduler.now })
     if (choices.fault(name, ['stored and lost'])) return sequence
@@ -70,7 +70,7 @@ export class BrokerStream<T> {
     return this.#messages.delete(sequence)
   }
 
-  /** The next message of a queue, mostly the oldest; undefined: there is none. */
+  /** Returns a queue's next message, usually the oldest, or undefined if there is none. */
   take(queue: string): Message<T> | undefined {
     const { choices, name } = this.#options
     const ready = this.all().filter((message) => message.queue === queue && isReady(message))
@@ -84,7 +84,7 @@ export class BrokerStream<T> {
     return message
   }
 
-  /** The message is in flight. JetStream goes by the sequence alone. */
+  /** Extends a lease. Like JetStream, it looks only at the sequence, not at who holds the lease. */
   working(sequence: number): void {
     const message = this.#messages.get(sequence)
     if (message?.isPending) this.#awaitAck(message)
@@ -97,7 +97,7 @@ export class BrokerStream<T> {
     this.#wake(message, delayMs)
   }
 
-  /** The disk is wiped: no message is left, and sequences restart. */
+  /** Wipes the disk: no message is left, and sequences restart. */
   lose(): void {
     for (const { timer } of this.#messages.values()) if (timer) timer.canceled = true
     this.#messages = new Map()

@@ -1,7 +1,7 @@
 /**
- * The broker in memory, with what JetStream does to its users: it delivers again, out of order and
- * twice, stores and does not answer, answers and does not store, and loses all. As there, nothing
- * fences the first holder of a lease.
+ * An in-memory broker that fails its users as JetStream can: it redelivers, reorders and duplicates
+ * messages, stores without answering, answers without storing, and loses everything. Like JetStream,
+ * it doesn't fence off the previous holder of a lease.
  */
 
 import type { Broker, DeadLetter, JobQueue, Lease } from '../../shared/broker/interface.ts'
@@ -14,15 +14,15 @@ import { never, type Process } from './scheduler.ts'
 export const LEASE_SECONDS = 30
 const EVENT_ACK_WAIT_MS = 30_000
 const EVENT_QUEUE = 'events'
-/** The rest of an event that could not be handled: doubled each time. */
+/** Pause before an event that could not be handled is redelivered; doubles each time. */
 const RETRY_MS = { least: 1_000, most: 60_000 }
-/** Drops may be noticed at once, or only when something is asked for. */
+/** A loss may be noticed at once, or only at the next call that needs the stream. */
 const LOSS_NOTICED_MS = [10, 90_000] as const
 
 interface Pull {
   owner: Process
   queue: JobQueue
-  /** No more may be delivered to it. */
+  /** Whether it takes no more deliveries. */
   isOver: boolean
   isAnswered: boolean
   give(lease: Lease | null): void
@@ -44,26 +44,26 @@ interface Gateway {
   announcements?: (announcement: EngineAnnouncement) => void
 }
 
-/** Events that say what became of an attempt. */
+/** Events that report the outcome of an attempt. */
 const OUTCOMES: readonly Event['type'][] = ['completed', 'failed', 'released']
 
 export class MemoryJetStream {
   readonly jobs: BrokerStream<Job>
   readonly events: BrokerStream<Event>
-  /** Nobody reaches it. */
+  /** Whether the broker is unreachable. */
   away = false
-  /** Called when an engine acknowledges a job of which it has stored no outcome. */
+  /** Called when an engine acknowledges a job without a stored outcome of its attempt. */
   onEarlyAck: (job: Job) => void = () => undefined
-  /** Called when a gateway acknowledges an event: it says that it has applied it. */
+  /** Called when a gateway acknowledges an event, and thereby claims to have applied it. */
   onEventAck: (event: Event) => void = () => undefined
-  /** Letters that are not yet handled. */
+  /** Number of dead letters not handled yet. */
   letters = 0
   readonly #calls: Calls
   #pulls: Pull[] = []
   #followers: Follower[] = []
   #gateways: Gateway[] = []
   #attempts = 0
-  /** Attempts whose outcome was stored. */
+  /** Attempts whose outcome has been stored. */
   readonly #reported = new Set<string>()
 
   constructor(calls: Calls) {
@@ -87,7 +87,7 @@ export class MemoryJetStream {
     })
   }
 
-  /** Loses all that it stores. Its gateways notice at some time, or never. */
+  /** Loses everything it stores. The gateways notice after a while. */
   loseAll(): void {
     this.jobs.lose()
     this.events.lose()
@@ -99,14 +99,14 @@ export class MemoryJetStream {
     }
   }
 
-  /** It is reached again. */
+  /** Makes the broker reachable again. */
   back(): void {
     this.away = false
     for (const queue of JOB_QUEUE_NAMES) this.#offerJobs(queue)
     this.#offerEvents()
   }
 
-  /** The broker as `owner` has it. */
+  /** Returns the broker as `owner` sees it. */
   connect(owner: Process): Broker {
     const gateway: Gateway = { owner }
     const call = <T>(name: string, effect: () => T) =>
@@ -177,14 +177,14 @@ export class MemoryJetStream {
   }
 
   async #pull(owner: Process, waitMs: number, queue: JobQueue): Promise<Lease | null> {
-    const asked = await this.#calls.toWorld(owner, 'lease job', () => {
+    const opened = await this.#calls.toWorld(owner, 'lease job', () => {
       if (this.away) throw new Unreachable('the broker is away')
       return this.#open(owner, waitMs, queue)
     })
-    return asked.lease
+    return opened.lease
   }
 
-  /** In an object, since a promise would be awaited on the way. */
+  /** Wraps the promise in an object, because `toWorld` would otherwise await it. */
   #open(owner: Process, waitMs: number, queue: JobQueue): { lease: Promise<Lease | null> } {
     const { scheduler } = this.#calls
     const lease = new Promise<Lease | null>((resolve) => {
@@ -201,7 +201,7 @@ export class MemoryJetStream {
         },
       }
       this.#pulls.push(pull)
-      // The server, too, may be late: an idle engine asks less often than it says.
+      // The server may answer late too, so an idle engine polls less often than `waitMs` suggests.
       scheduler.schedule(scheduler.world, 5 * waitMs, `${owner.name} pull over`, () => {
         if (!pull.isAnswered) pull.give(null)
       })

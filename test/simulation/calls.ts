@@ -1,12 +1,11 @@
-/** Calls over the border of a process: where each can be late, fail, or end in a crash. */
+/** Calls across process boundaries, where each may be late, fail, or end in a crash. */
 
 import type { Choices } from './choices.ts'
 import { never, type Process, type Scheduler } from './scheduler.ts'
 
 /**
- * Faults of a call. `fails`: without effect; `unanswered`: it has its effect, and fails for its
- * caller; `late` and `slow`: it takes long, and very long; `crash`: its caller dies, before or
- * after the effect.
+ * Faults of a call. `fails`: it has no effect; `unanswered`: it takes effect, but fails for the caller;
+ * `late` and `slow`: it takes long, or very long; `crash`: the caller dies before or after the effect.
  */
 export type CallFault = 'fails' | 'unanswered' | 'late' | 'slow' | 'crash before' | 'crash after'
 export const CALL_FAULTS: readonly CallFault[] = [
@@ -40,15 +39,15 @@ export class Calls {
     this.choices = choices
   }
 
-  /** Milliseconds that one way takes. */
+  /** Returns how many milliseconds one way takes. */
   latency(place: string, fault?: CallFault): number {
     const [least, most] = fault === 'slow' ? SLOW_MS : fault === 'late' ? LATE_MS : LATENCY_MS
     return this.choices.between(`${place} latency`, least, most)
   }
 
   /**
-   * A call of `caller` to something that never dies, such as the broker. Its effect happens in the
-   * world, whether or not its caller lives to see it.
+   * Calls something that never dies, such as the broker. The effect happens in the world, whether or not
+   * the caller lives to see it.
    */
   toWorld<T>(caller: Process, name: string, effect: () => T): Promise<T> {
     if (!caller.alive) return never()
@@ -79,7 +78,7 @@ export class Calls {
     })
   }
 
-  /** A message that nobody answers, and that may be lost. */
+  /** Sends a message that gets no answer and may be lost. */
   tell(caller: Process, name: string, receiver: Process, effect: () => void): void {
     if (!caller.alive) return
     const place = `${caller.name} ${name}`
@@ -87,7 +86,7 @@ export class Calls {
     this.scheduler.schedule(receiver, this.latency(place), place, effect)
   }
 
-  /** A call to another process, which does `work`. When that process dies, the call fails. */
+  /** Calls another process, which does `work`. The call fails if that process dies. */
   toProcess<T>(
     caller: Process,
     callee: Process | undefined,
@@ -104,21 +103,21 @@ export class Calls {
     const oneWayMs = this.latency(place, fault)
     const { scheduler } = this
     return new Promise((resolve, reject) => {
-      let over = false
+      let isOver = false
       const answer = (label: string, give: () => void) => {
-        if (over) return
-        over = true
+        if (isOver) return
+        isOver = true
         scheduler.schedule(caller, oneWayMs, `${place} ${label}`, give)
       }
-      const broken = () => answer('broken', () => reject(new Unreachable(`${name} broke off`)))
-      if (fault === 'fails' || !callee?.alive) return broken()
-      const forget = callee.onDeath(broken)
+      const breakOff = () => answer('broken', () => reject(new Unreachable(`${name} broke off`)))
+      if (fault === 'fails' || !callee?.alive) return breakOff()
+      const forget = callee.onDeath(breakOff)
       scheduler.schedule(callee, oneWayMs, place, () => {
         work()
           .then(
             (value) => {
               if (fault === 'crash after') caller.kill()
-              if (fault === 'unanswered') broken()
+              if (fault === 'unanswered') breakOff()
               else answer('answered', () => resolve(value))
             },
             (error: Error) => answer('refused', () => reject(error)),

@@ -1,9 +1,9 @@
 /**
- * Every choice of a simulated run, as a pure function of the seed, the place and how often the
- * place was passed: so a fault that is left out shifts no other.
+ * Makes every choice of a simulated run: a pure function of the seed, the place, and how often that
+ * place has been passed. Leaving out one fault therefore shifts no other.
  */
 
-/** How often a kind of fault happens where it can: from 0 to 1. */
+/** The probability of each kind of fault, wherever it can happen. */
 export type Rates = Readonly<Record<string, number>>
 
 export class Choices {
@@ -14,19 +14,19 @@ export class Choices {
   readonly #places = new Map<string, { hash: number; passed: number }>()
   #rates: Rates
 
-  /** @param only faults with these names alone happen; null: as the rates say */
+  /** @param only allows only faults with these names; null: the rates alone decide */
   constructor(seed: number, rates: Rates, only: ReadonlySet<string> | null) {
     this.#seed = seed
     this.#rates = rates
     this.#only = only
   }
 
-  /** From now on nothing fails. */
+  /** Stops all faults from now on. */
   calm(): void {
     this.#rates = {}
   }
 
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   random(place: string): number {
     return this.#next(place).value
   }
@@ -39,7 +39,7 @@ export class Choices {
     return items[Math.floor(this.random(place) * items.length)]!
   }
 
-  /** The fault, of these kinds, that happens at a place now; undefined: none. */
+  /** Returns which of these faults happens at a place this time, or undefined for none. */
   fault<Kind extends string>(place: string, kinds: readonly Kind[]): Kind | undefined {
     const { value, passed } = this.#next(place)
     let sum = 0
@@ -51,7 +51,7 @@ export class Choices {
     return undefined
   }
 
-  /** Notes a fault that is due anyway; false when it is left out. */
+  /** Records a fault that is due; returns false if `only` leaves it out. */
   happens(name: string): boolean {
     if (this.#only !== null && !this.#only.has(name)) return false
     this.faults.push(name)
@@ -69,7 +69,7 @@ export class Choices {
   }
 }
 
-/** FNV-1a of a text, in 32 bits. */
+/** Returns the 32-bit FNV-1a hash of a text. */
 export function hashOf(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let i = 0; i < text.length; i += 1) {
@@ -78,7 +78,7 @@ export function hashOf(text: string, seed = 0): number {
   return hash
 }
 
-/** 32 bits that look random, of two numbers (the finalizer of MurmurHash3, by Austin Appleby). */
+/** Mixes two numbers into 32 pseudo-random bits (the finalizer of MurmurHash3, by Austin Appleby). */
 export function mix(a: number, b: number): number {
   let hash = (a ^ Math.imul(b, 0x9e3779b1)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

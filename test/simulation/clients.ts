@@ -1,4 +1,4 @@
-/** The clients of a run: what they do, and what they were told, by which the service is judged. */
+/** The clients of a run: what they do, and what they learn, by which the service is judged. */
 
 import type { Answer, Call, SimulatedGateway } from './gateway.ts'
 import type { Calls } from './calls.ts'
@@ -7,33 +7,33 @@ import { webhookUrlOf } from './receiver.ts'
 import { Process } from './scheduler.ts'
 import { Violation } from './violation.ts'
 
-/** A gateway that takes calls now, and its process. */
+/** Returns a gateway that takes calls at present, and its process. */
 export type FrontDoor = () => { owner: Process; gateway: SimulatedGateway } | undefined
 
 type Submit = Extract<Action, { do: 'submit' }>
 type ActionOnRequest = Extract<Action, { of: number }>
 
-const TRIES_MAX = 8
+const ATTEMPTS_MAX = 8
 const PAUSE_MS = 5_000
 const TERMINAL = ['COMPLETED', 'FAILED']
 const REQUEST = '/v1/queue/requests/:request_id'
 
 export class Clients {
   readonly process = new Process('client', false)
-  /** By action: the id that a submit was answered with. */
+  /** Id with which each action's submit was answered. */
   readonly acknowledged = new Map<number, string>()
-  /** Submits by action, with the epoch milliseconds at which each began. */
+  /** Submit of each action, and the epoch milliseconds at which it began. */
   readonly submitted = new Map<number, { action: Submit; at: number }>()
-  /** Requests that someone has asked to cancel. */
+  /** Requests that a client has asked to cancel. */
   readonly canceled = new Set<string>()
-  /** Actions that are not over. */
+  /** Number of actions in progress. */
   underWay = 0
   readonly #calls: Calls
   readonly #frontDoor: FrontDoor
   readonly #wallClock: () => number
   readonly #files = new Map<string, Promise<string | undefined>>()
   readonly #submits = new Map<number, Promise<void>>()
-  /** By request: the end that was reported first, and when. */
+  /** The first final status reported for each request, and when. */
   readonly #ends = new Map<string, { status: string; at: number }>()
 
   constructor(calls: Calls, frontDoor: FrontDoor, wallClock: () => number) {
@@ -48,7 +48,7 @@ export class Clients {
       const submit = this.#submit(action)
       this.#submits.set(action.id, submit)
       await submit
-    } else await this.#aim(action)
+    } else await this.#actOnRequest(action)
     this.underWay -= 1
   }
 
@@ -68,12 +68,12 @@ export class Clients {
       metadata: { action: id },
     }
     const call = { accountId: account, body, ...(hasKey && { idempotencyKey: `key-${id}` }) }
-    const send = () => this.#submitOnce(id, call, hasKey ? TRIES_MAX : 1)
+    const send = () => this.#submitOnce(id, call, hasKey ? ATTEMPTS_MAX : 1)
     await Promise.all(hasKey && isSentTwice ? [send(), send()] : [send()])
   }
 
-  async #submitOnce(id: number, call: Call, tries: number): Promise<void> {
-    const answer = await this.#persistently('POST /v1/queue/audio/separate', call, tries)
+  async #submitOnce(id: number, call: Call, attempts: number): Promise<void> {
+    const answer = await this.#persistently('POST /v1/queue/audio/separate', call, attempts)
     if (answer?.status !== 202) return
     const { request_id: requestId } = answer.body as { request_id: string }
     const before = this.acknowledged.get(id)
@@ -83,12 +83,12 @@ export class Clients {
     this.acknowledged.set(id, requestId)
   }
 
-  /** Returns whether the key of a submit may have been forgotten since. */
+  /** Returns whether the gateway may have forgotten the key of a submit. */
   #isLongAgo(id: number): boolean {
     return this.#wallClock() - this.submitted.get(id)!.at > 23 * 3_600_000
   }
 
-  /** The id of a file whose bytes are there; undefined when that could not be done. */
+  /** Returns the id of an uploaded file, or undefined if the upload failed. */
   #fileOf(account: string, number: number): Promise<string | undefined> {
     const name = `${account} ${number}`
     let file = this.#files.get(name)
@@ -118,7 +118,7 @@ export class Clients {
     return isThere ? fileId : undefined
   }
 
-  async #aim({ do: what, of }: ActionOnRequest): Promise<void> {
+  async #actOnRequest({ do: what, of }: ActionOnRequest): Promise<void> {
     await this.#submits.get(of)
     const requestId = this.acknowledged.get(of)
     if (requestId === undefined) return
@@ -129,7 +129,7 @@ export class Clients {
     const route = what === 'cancel' ? `PUT ${REQUEST}/cancel` : `POST ${REQUEST}/webhook/redeliver`
     const askedAt = this.#calls.scheduler.now
     const answer = await this.#call(route, call)
-    if (what === 'cancel' && answer?.status === 202) this.#wasTold(requestId, 'FAILED', askedAt)
+    if (what === 'cancel' && answer?.status === 202) this.#noteStatus(requestId, 'FAILED', askedAt)
   }
 
   async #read(requestId: string, call: Call): Promise<void> {
@@ -140,12 +140,12 @@ export class Clients {
     }
     if (read?.status !== 200) return
     const { status } = read.body as { status: string }
-    this.#wasTold(requestId, status, askedAt)
+    this.#noteStatus(requestId, status, askedAt)
     if (status === 'COMPLETED') await this.#call(`GET ${REQUEST}/result`, call)
   }
 
-  /** @param askedAt answers pass each other: only a question after the end must learn of it */
-  #wasTold(requestId: string, status: string, askedAt: number): void {
+  /** @param askedAt answers may overtake each other: only a query sent after the end must report it */
+  #noteStatus(requestId: string, status: string, askedAt: number): void {
     const end = this.#ends.get(requestId)
     if (end && askedAt > end.at && status !== end.status) {
       this.#report(
@@ -157,9 +157,13 @@ export class Clients {
     if (!end && TERMINAL.includes(status)) this.#ends.set(requestId, { status, at })
   }
 
-  /** Calls until an answer comes that another try would not change. */
-  async #persistently(route: string, call: Call, tries = TRIES_MAX): Promise<Answer | undefined> {
-    for (let left = tries; left > 0; left -= 1) {
+  /** Retries a call until its answer is final, or the attempts are used up. */
+  async #persistently(
+    route: string,
+    call: Call,
+    attempts = ATTEMPTS_MAX,
+  ): Promise<Answer | undefined> {
+    for (let left = attempts; left > 0; left -= 1) {
       const answer = await this.#call(route, call)
       if (answer && answer.status < 500 && answer.status !== 429) return answer
       if (left > 1) {
@@ -170,7 +174,7 @@ export class Clients {
     return undefined
   }
 
-  /** Undefined: there was no answer. */
+  /** Resolves with undefined if there was no answer. */
   #call(route: string, call: Call): Promise<Answer | undefined> {
     const door = this.#frontDoor()
     return this.#calls

@@ -1,6 +1,6 @@
 /**
- * The gateways' database: SQLite in memory, behind a driver that can be late, fail, fail after the
- * effect, or die with its process. Transactions of all gateways take turns, as on one SQLite file.
+ * The gateways' database: SQLite in memory, behind a driver that may be late, fail, fail after taking
+ * effect, or die with its process. All gateways' transactions take turns, as on one SQLite file.
  */
 
 import type { Database, Statement } from 'better-sqlite3'
@@ -22,16 +22,16 @@ import type { Tables } from '../../gateway/store/schema/tables.ts'
 import { CALL_FAULTS, type Calls } from './calls.ts'
 import { never, type Process } from './scheduler.ts'
 
-/** As calls have them; but while one statement is late, all others wait. */
+/** The faults of a call; but a statement that is slow also holds up all others. */
 const FAULTS = CALL_FAULTS.map((fault) => (fault === 'slow' ? 'stalls' : fault))
 type Fault = (typeof FAULTS)[number]
 const LATE_MS = { ordinary: [0.1, 2], late: [1, 40], stalls: [1_000, 40_000] } as const
-/** The share of statements after which others have a turn. */
+/** Share of statements after which other events get a turn. */
 const YIELDS = 0.1
 
 let migrated: Promise<Buffer> | undefined
 
-/** The bytes of a database with all tables, and nothing in them. */
+/** Returns the bytes of a database with all tables and no rows. */
 export function emptyDatabase(): Promise<Buffer> {
   migrated ??= (async () => {
     const database = new SqliteDatabase(':memory:')
@@ -49,7 +49,7 @@ interface LockWaiter {
 
 export class DatabaseServer {
   readonly raw: Database
-  /** While it is away, nothing can begin. */
+  /** Whether statements fail because the database is unreachable. */
   away = false
   readonly #calls: Calls
   readonly #statements = new Map<string, Statement>()
@@ -62,7 +62,7 @@ export class DatabaseServer {
     this.#calls = calls
   }
 
-  /** A store of `owner`. */
+  /** Returns the store as `owner` sees it. */
   connect(owner: Process): Store {
     owner.onDeath(() => this.#died(owner))
     return new Kysely<Tables>({
@@ -75,7 +75,7 @@ export class DatabaseServer {
     })
   }
 
-  /** For who looks from outside. */
+  /** Prepares a statement for observers outside the simulation. */
   statement(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (!statement) {
@@ -94,7 +94,7 @@ export class DatabaseServer {
     return new Promise((grant) => this.#waiting.push({ owner, grant }))
   }
 
-  /** A transaction that its holder began and lost is undone. */
+  /** Ends the owner's turn; rolls back a transaction that it left open. */
   release(owner: Process): void {
     if (this.#holder !== owner) return
     if (this.raw.inTransaction) this.raw.exec('rollback')
@@ -105,7 +105,7 @@ export class DatabaseServer {
     this.#calls.scheduler.schedule(next.owner, 0, `${next.owner.name} database turn`, next.grant)
   }
 
-  /** Runs one statement for `owner`; `name` says what it is in the names of faults. */
+  /** Runs a statement for `owner`; `name` identifies it in the names of faults. */
   run(owner: Process, name: string, query: CompiledQuery): Promise<QueryResult<never>> {
     const { choices, scheduler } = this.#calls
     if (!owner.alive) return never()
@@ -158,7 +158,7 @@ export class DatabaseServer {
   }
 }
 
-/** Statements undone anyway, or done in one step with the next. */
+/** Exempts statements that are undone anyway, or that take effect together with the next one. */
 const isExempt = (name: string) => name === 'rollback' || name === 'savepoint'
 
 class SimulatedDriver implements Driver {
@@ -205,7 +205,7 @@ class SimulatedDriver implements Driver {
   }
 }
 
-/** The verb and the first table of a statement: `update "requests"`. */
+/** Returns the verb and the first table of a statement: `update "requests"`. */
 function nameOf(sql: string): string {
   const verb = sql.slice(0, sql.indexOf(' '))
   const [, table = ''] =

@@ -1,4 +1,4 @@
-/** Simulates an engine's files and network: its files are names alone. */
+/** Simulates an engine's files and network; its files are only names. */
 
 import { setMaxListeners } from 'node:events'
 import type { JobMedia, JobOutputs } from '../../engine/job/job-media.ts'
@@ -13,19 +13,19 @@ import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
 
-/** Hertz: a second of sound is ten samples. */
+/** In hertz: a second of sound is ten samples. */
 export const RATE = 10
 const STEP_MS = [1, 300] as const
 
 export interface SourceFacts {
   /** Length of the sound. */
   seconds: number
-  /** True if its packets say so before it is decoded. */
+  /** Whether its packets state the length before it is decoded. */
   isMeasured: boolean
   isDamaged: boolean
 }
 
-/** The status of an answer, and its headers. */
+/** Status and headers of an answer. */
 export interface MediaAnswer {
   status: number
   headers: Record<string, string>
@@ -46,11 +46,11 @@ interface Parts {
 
 export class EngineMedia implements JobMedia {
   readonly folders = new Set<string>()
-  /** Mixtures that are not closed. */
+  /** Mixtures not closed yet. */
   readonly open = new Set<object>()
   readonly #parts: Parts
   readonly #facts = new Map<string, SourceFacts>()
-  #made = 0
+  #foldersMade = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -67,7 +67,7 @@ export class EngineMedia implements JobMedia {
   }
 
   makeFolder: JobMedia['makeFolder'] = async (scratchFolder) => {
-    const folder = `${scratchFolder}/job-${(this.#made += 1)}`
+    const folder = `${scratchFolder}/job-${(this.#foldersMade += 1)}`
     await this.#pause('make folder')
     this.folders.add(folder)
     return folder
@@ -130,11 +130,13 @@ export class EngineMedia implements JobMedia {
 
   uploadOutput: JobMedia['uploadOutput'] = async (options) => {
     const { url, attemptId, signal, onAway } = options
-    const sent = { [ATTEMPT_HEADER]: attemptId }
+    const uploadHeaders = { [ATTEMPT_HEADER]: attemptId }
     const uploadOnce = async () => {
-      const answer = await this.#parts.exchange('PUT', url, sent).catch((cause: unknown) => {
-        throw new UploadUnavailableError('away', { cause })
-      })
+      const answer = await this.#parts
+        .exchange('PUT', url, uploadHeaders)
+        .catch((cause: unknown) => {
+          throw new UploadUnavailableError('away', { cause })
+        })
       const { status, headers } = answer
       if (status === 409) throw new UploadRefusedError()
       if (isTemporaryStatus(status)) throw new UploadUnavailableError(`it answered ${status}`)
@@ -149,16 +151,16 @@ export class EngineMedia implements JobMedia {
   }
 
   async #measure(path: string, signal: AbortSignal): Promise<number | null> {
-    await this.#untilAborted(signal, 'measure')
+    await this.#pauseOrAbort(signal, 'measure')
     const { seconds, isMeasured } = this.#facts.get(path)!
     return isMeasured ? seconds : null
   }
 
   async #open(path: string, signal: AbortSignal): Promise<Mixture> {
-    await this.#untilAborted(signal, 'open media')
+    await this.#pauseOrAbort(signal, 'open media')
     const { seconds, isDamaged } = this.#facts.get(path)!
     if (isDamaged) throw new ServiceError('INVALID_MEDIA')
-    const untilNext = () => this.#untilAborted(signal, 'decode')
+    const untilNext = () => this.#pauseOrAbort(signal, 'decode')
     const mixture: Mixture = {
       sampleRate: RATE,
       channels: 1,
@@ -193,8 +195,8 @@ export class EngineMedia implements JobMedia {
     return calls.scheduler.delay(owner, ms, place)
   }
 
-  /** As a process that is killed at an abort. */
-  async #untilAborted(signal: AbortSignal, name: string): Promise<void> {
+  /** Pauses, and then throws if aborted, like a process killed by the abort. */
+  async #pauseOrAbort(signal: AbortSignal, name: string): Promise<void> {
     setMaxListeners(0, signal)
     await this.#pause(name)
     signal.throwIfAborted()

@@ -1,6 +1,6 @@
 /**
- * One engine of a simulated run: the real intake, flow of jobs and scheduler, wired as
- * `engine/engine.ts` does it, with a stub model, and media that are only a length.
+ * One engine of a simulated run: the real intake, job flow and scheduler, wired as in
+ * `engine/engine.ts`, with a stub model and with media that are only a length.
  */
 
 import { BatchBudget } from '../../engine/compute/batch-budget.ts'
@@ -28,9 +28,9 @@ export interface EngineParts {
   owner: Process
   calls: Calls
   broker: Broker
-  /** GETs or PUTs an address; resolves with the status. */
+  /** GETs or PUTs a URL; resolves with the status. */
   exchange: Exchange
-  /** Facts of the source at an address. */
+  /** Returns the facts of the source at a URL. */
   factsOf: (url: string) => SourceFacts
   storeIsAway: () => boolean
   clock: Clock
@@ -51,7 +51,7 @@ export function startEngine(parts: EngineParts) {
   const config = {
     engineId,
     scratchFolder: '/scratch',
-    jobsMax: 8, // a place of its own for each queue
+    jobsMax: 8, // enough to reserve a slot for each queue
     chunksInFlightMax: 2,
     leaseSeconds: LEASE_SECONDS,
     jobSecondsMax: JOB_SECONDS_MAX,
@@ -60,7 +60,7 @@ export function startEngine(parts: EngineParts) {
   } as EngineConfig
   const resampling = new ResamplingThreads()
   const intake = new Intake({
-    modelNames: () => [], // jobs name none
+    modelNames: () => [], // jobs name no model
     ...config,
     broker,
     log,
@@ -98,12 +98,12 @@ export function startEngine(parts: EngineParts) {
   intake.start()
   return {
     cancel: (requestId: string) => intake.cancel(requestId),
-    /** Gives its jobs back and takes no more, as at SIGTERM. */
+    /** Releases its jobs and leases no more, as on SIGTERM. */
     async drain(deadlineMs: number): Promise<void> {
       await intake.drain(deadlineMs)
       clearInterval(announcements)
     },
-    /** Counts of what it holds: zero, when it has nothing to do. */
+    /** Returns counts of what it holds; all are zero when it is idle. */
     held: () => ({
       jobs: intake.jobs,
       lanes: scheduler.stats().lanes,

@@ -1,4 +1,4 @@
-/** One gateway of a simulated run, wired as `gateway/main.ts` does it: without sockets alone. */
+/** One gateway of a simulated run, wired as in `gateway/main.ts`, but without sockets. */
 
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
@@ -54,7 +54,7 @@ const CONFIG: Parameters<typeof createGateway>[0]['config'] = {
   webhooksPerHostMax: 8,
 }
 
-/** Counters only; one for all runs, for it is slow to make. */
+/** Shared by all runs, because it is slow to create; only its counters are used. */
 const metrics = new Metrics()
 
 export interface GatewayParts {
@@ -63,7 +63,7 @@ export interface GatewayParts {
   mediaStore: LocalDisk
   post: PublicPost['post']
   connectEngine: (address: string) => EngineClient
-  /** Fails as the check of an address does. */
+  /** Fails like the check of a URL. */
   checkUrl: (url: string) => Promise<void>
   clock: Clock
   log: Logger
@@ -78,7 +78,7 @@ export interface Call {
   headers?: Record<string, string>
 }
 
-/** A response: with the code of its error, or the answer. */
+/** A response, with the body or the code of its error. */
 export interface Answer {
   status: number
   code?: string
@@ -102,16 +102,16 @@ export function startGateway(parts: GatewayParts) {
   const routes = routesOf(deps)
   return {
     deps,
-    /** Calls a route as a client or an engine does over HTTP. */
+    /** Calls a route as a client or an engine would over HTTP. */
     call: (route: string, call: Call) => answerOf(routes.get(route)!, call),
-    /** Stops in order, as at SIGTERM. */
+    /** Shuts down gracefully, as on SIGTERM. */
     stop: () => gateway.stop(),
   }
 }
 
 type Handler = (request: object, reply: object) => unknown
 
-/** The handlers of the real routes, by method and path. */
+/** Returns the handlers of the real routes by method and path. */
 function routesOf(deps: GatewayDeps & { mediaStore: LocalDisk }): Map<string, Handler> {
   const routes = new Map<string, Handler>()
   const route = (method: string) => (path: string, _options: object, handler: Handler) => {
@@ -141,9 +141,12 @@ async function answerOf(handler: Handler, call: Call): Promise<Answer> {
     type: () => reply,
     send: (payload?: unknown) => Object.assign(reply, { _: (answer.body = payload) }),
   }
-  const given = { ...headers, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) }
+  const requestHeaders = {
+    ...headers,
+    ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+  }
   const bodyText = JSON.stringify(body) ?? ''
-  const request = { accountId, body, bodyText, params, query, headers: given, raw: {} }
+  const request = { accountId, body, bodyText, params, query, headers: requestHeaders, raw: {} }
   try {
     const returned = await handler(request, reply)
     if (returned !== reply) answer.body = returned

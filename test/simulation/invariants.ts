@@ -1,6 +1,6 @@
 /**
- * Checks after every step, on the database itself: triggers list what has changed, so that a step
- * costs what it changes.
+ * Checks the invariants after every step, on the database itself. Triggers record what has changed, so
+ * a step's checks cost only as much as its changes.
  */
 
 import { isoTime } from '../../shared/clock.ts'
@@ -17,7 +17,7 @@ import type { SourceFacts } from './engine-media.ts'
 import type { MediaDisk } from './media.ts'
 import { Violation } from './violation.ts'
 
-/** Which status may follow which: written down a second time, for what is tested has its own. */
+/** Which status may follow which; repeated here because the product's own table is under test. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
   IN_QUEUE: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
   IN_PROGRESS: ['IN_PROGRESS', 'IN_QUEUE', 'COMPLETED', 'FAILED'],
@@ -69,16 +69,16 @@ export interface Subject {
   database: DatabaseServer
   disk: MediaDisk
   clients: Clients
-  /** The latest that any clock has shown, in epoch milliseconds. */
+  /** Returns the latest time that any clock has shown, in epoch milliseconds. */
   latest: () => number
   factsOf: (row: RequestRow) => SourceFacts | undefined
 }
 
 export class Invariants {
   readonly #subject: Subject
-  /** Requests that ever were, with the action that submitted each. */
+  /** All requests ever stored, with the action that submitted each. */
   readonly #requests = new Map<string, number>()
-  /** References of credits. */
+  /** References of all credits. */
   readonly credits = new Set<string>()
 
   constructor(subject: Subject) {
@@ -90,12 +90,12 @@ export class Invariants {
     }
   }
 
-  /** Requests that were stored, deleted ones too. */
+  /** Requests that were ever stored, including deleted ones. */
   get requests(): ReadonlyMap<string, number> {
     return this.#requests
   }
 
-  /** Returns commits since the last call; throws a Violation for one that may not be. */
+  /** Returns the changes committed since the last call; throws a Violation for a forbidden one. */
   check(): Change[] {
     const { database } = this.#subject
     if (database.raw.inTransaction) return []
@@ -109,7 +109,7 @@ export class Invariants {
         if (each.before !== null && this.#requests.has(each.before)) touched.add(each.before)
         continue
       }
-      if (each.kind === 'new') this.#added(each.id)
+      if (each.kind === 'new') this.#addRequest(each.id)
       this.#checkChange(each)
       if (each.kind !== 'file given up') touched.add(each.id)
     }
@@ -118,7 +118,7 @@ export class Invariants {
     return changes
   }
 
-  /** Called before media is removed. */
+  /** Checks that media may be removed; called before it is. */
   checkRemoval(key: string): void {
     const { database } = this.#subject
     const [, kind, id, place] = /^(inputs|outputs)\/([^/]+)(?:\/([^/]+))?/.exec(key) ?? []
@@ -131,7 +131,7 @@ export class Invariants {
     if (row?.media_removed_at === null) fail('what is deleted was due', `${key} is still wanted`)
   }
 
-  /** Checks the removal of one attempt's outputs. */
+  /** Checks that one attempt's outputs may be removed. */
   #checkPlaceRemoval(id: string, place: string): void {
     const row = this.#subject.database
       .statement('select status, outputs, media_removed_at from requests where request_id = ?')
@@ -141,7 +141,7 @@ export class Invariants {
     fail('what is deleted was due', `what ${place} has stored of ${id} is still wanted`)
   }
 
-  /** Called when the job of an attempt without an outcome is acknowledged. */
+  /** Checks the acknowledgement of a job whose attempt has reported no outcome. */
   checkAck(requestId: string): void {
     const row = this.#subject.database
       .statement('select status from requests where request_id = ?')
@@ -150,7 +150,7 @@ export class Invariants {
     fail('a job is acknowledged once its outcome is stored', `${requestId} is ${row.status}`)
   }
 
-  /** Called when an event is acknowledged: what an attempt reported last is not lost. */
+  /** Checks that an acknowledged event was applied: an attempt's last report must not be lost. */
   checkApplied({ type, request_id: id, attempt_id: attempt, started_at: startedAt }: Event): void {
     if (type !== 'failed' && type !== 'released') return
     const row = this.#subject.database
@@ -162,7 +162,7 @@ export class Invariants {
     if (!isKnown || !isOver) fail('the end of an attempt is applied', `${id}, ${attempt}: ${type}`)
   }
 
-  #added(requestId: string): void {
+  #addRequest(requestId: string): void {
     const { database, clients } = this.#subject
     const { metadata } = database
       .statement('select metadata from requests where request_id = ?')
@@ -236,8 +236,8 @@ export class Invariants {
     const { request_id: id, status } = row
     if (waiting > 0) fail('no row is left over', `${id} is ${status}, and in the outbox`)
     if (row.finished_at === null) fail('a request ends once', `${id} has no time of its end`)
-    const wanted = row.webhook_url === null ? 0 : 1
-    if (deliveries !== wanted) fail('every end is told', `${id} has ${deliveries} deliveries`)
+    const expected = row.webhook_url === null ? 0 : 1
+    if (deliveries !== expected) fail('every end is told', `${id} has ${deliveries} deliveries`)
     this.#checkReason(row)
     if (status !== 'COMPLETED' || row.media_removed_at !== null) return
     const { disk, factsOf } = this.#subject
@@ -251,7 +251,7 @@ export class Invariants {
     }
   }
 
-  /** A request fails for a reason that is there. */
+  /** Checks that a request has failed for an actual reason. */
   #checkReason(row: RequestRow): void {
     const { clients, factsOf } = this.#subject
     const { request_id: id, error_code: code } = row

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/telemetry/log.ts'
 
-/** A log that says what it is given, or, without anyone to say it to, nothing. */
+/** Returns a log that passes its warnings and errors to `say`, or drops everything without one. */
 export function silentLog(say: ((line: string) => void) | undefined): Logger {
   const quiet = () => undefined
   const line =

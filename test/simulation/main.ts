@@ -1,7 +1,7 @@
 /**
- * `winnow simulate`: simulated runs of the whole service, each from a seed. `--seed N` replays one
- * (with `--history`, all that it does); without it new seeds run, `--runs N` of them or for
- * `--seconds N`. `--steps N` bounds the events with faults. Prints the shortest history that fails.
+ * `winnow simulate`: simulates runs of the whole service, each from a seed. `--seed N` replays one run
+ * (with `--history`, it prints every event). Without a seed it runs new seeds: `--runs N` of them, or
+ * for `--seconds N`. `--steps N` limits the events with faults. Prints the shortest failing history.
  */
 
 import { FLAG, readOwnArgv, TEXT } from '../../scripts/cli/command.ts'

@@ -1,4 +1,4 @@
-/** The media store in memory: a local disk as the gateway has it. */
+/** The media store in memory: a local disk as a gateway sees it. */
 
 import { Readable } from 'node:stream'
 import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
@@ -14,10 +14,10 @@ export interface StoredMedia {
 
 export class MediaDisk {
   readonly stored = new Map<string, StoredMedia>()
-  /** Written, and neither under a key nor discarded. */
+  /** Media that is written, but neither placed under a key nor discarded yet. */
   readonly staged = new Set<object>()
   away = false
-  /** Called before something is removed, with the key as it was asked for. */
+  /** Called with the requested key before anything is removed. */
   onRemove: (key: string) => void = () => undefined
   readonly #calls: Calls
   readonly #wallClock: () => number
@@ -27,7 +27,7 @@ export class MediaDisk {
     this.#wallClock = wallClock
   }
 
-  /** The disk as a gateway has it. */
+  /** Returns the disk as `owner` sees it. */
   connect(owner: Process): LocalDisk {
     const call = <T>(name: string, effect: () => T) =>
       this.#calls.toWorld(owner, name, () => {
@@ -55,10 +55,10 @@ export class MediaDisk {
       }),
       stage: async (_body, { bytes = 1 }) => {
         const staged = {}
-        owner.onDeath(() => this.staged.delete(staged)) // as the next start would
+        owner.onDeath(() => this.staged.delete(staged)) // the gateway's next start would discard it
         await call('stage media', () => owner.alive && this.staged.add(staged)).catch(
           (error: unknown) => {
-            this.staged.delete(staged) // all is stored, or nothing
+            this.staged.delete(staged) // either everything is stored or nothing
             throw error
           },
         )
@@ -75,12 +75,12 @@ export class MediaDisk {
         call('save media', () => {
           this.stored.set(key, { writtenAt: this.#wallClock(), bytes: 1 })
         }),
-      engineFolder: undefined, // its disk is no engine's
+      engineFolder: undefined, // it shares no disk with an engine
       adopt: async () => undefined,
       handOver: async () => false,
       reply: async (key) => {
-        const found = await call('read media', () => this.stored.has(key))
-        return { status: found ? 200 : 404, headers: {}, body: Readable.from([]) }
+        const exists = await call('read media', () => this.stored.has(key))
+        return { status: exists ? 200 : 404, headers: {}, body: Readable.from([]) }
       },
     }
   }

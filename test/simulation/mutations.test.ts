@@ -1,4 +1,4 @@
-/** Plants known bugs one after another: the simulation finds each, and says how it came about. */
+/** Plants known bugs one by one: the simulation must find each of them. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -8,7 +8,7 @@ import { shrink } from './shrink.ts'
 const SEEDS_MAX = 60
 
 for (const mutation of MUTATIONS) {
-  test(`it finds a planted bug: ${mutation.name}`, async (t) => {
+  test(`the simulation finds a planted bug: ${mutation.name}`, async (t) => {
     const { run } = await planted(mutation)
     for (let seed = 1; seed <= SEEDS_MAX; seed += 1) {
       const { violation, faults } = await run({ seed })
@@ -20,7 +20,7 @@ for (const mutation of MUTATIONS) {
   })
 }
 
-test('a failing history is made short', async () => {
+test('a failing history shrinks to the one submit that it needs', async () => {
   const { run } = await planted(MUTATIONS.find(({ name }) => name === 'forget the outbox row')!)
   const failing = await run({ seed: 1 })
   const needed = await shrink(run, failing)

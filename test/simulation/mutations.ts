@@ -1,6 +1,6 @@
 /**
- * Bugs to plant one at a time: the simulation is worth something only if it finds them. Each
- * replaces one piece of the product's source.
+ * Bugs to plant one at a time: the simulation is only worth something if it finds them. Each replaces
+ * one passage of the product's source.
  */
 
 import { readFile, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type * as Runner from './run.ts'
 export interface Mutation {
   name: string
   file: string
-  /** Is there once. */
+  /** Must occur exactly once in the file. */
   find: string
   replace: string
 }
@@ -133,12 +133,12 @@ export const MUTATIONS: readonly Mutation[] = [
 ]
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Within the project, so that packages are found from there. */
+/** Inside the project, so that Node resolves packages from there. */
 const FOLDER = '.runtime/simulation'
 
 /**
- * The runner with the bug in it, and all that it runs.
- * @throws Error when the piece of source is not there, or there more than once
+ * Bundles and imports the runner with the bug planted.
+ * @throws Error if the passage does not occur exactly once
  */
 export async function planted({ name, file, find, replace }: Mutation): Promise<typeof Runner> {
   let isPlanted = false
@@ -147,11 +147,11 @@ export async function planted({ name, file, find, replace }: Mutation): Promise<
     setup: ({ onLoad }) => {
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         const source = await readFile(path, 'utf8')
-        // What lies beside a source is looked for beside it, and not beside the bundle.
+        // Files next to a source must be looked up next to it, not next to the bundle.
         const contents = source.replaceAll('import.meta.url', `'${pathToFileURL(path).href}'`)
         if (path !== resolve(ROOT, file)) return { contents, loader: 'ts' }
-        const found = contents.split(find).length - 1
-        if (found !== 1) throw new Error(`${file} has ${found} places for "${name}"`)
+        const count = contents.split(find).length - 1
+        if (count !== 1) throw new Error(`${file} has ${count} places for "${name}"`)
         isPlanted = true
         return { contents: contents.replace(find, () => replace), loader: 'ts' }
       })

@@ -1,24 +1,24 @@
-/** Actions of clients, operators and misfortune in a run: a function of its seed. */
+/** Plans a run's actions of clients and admins, and its misfortunes: a function of the seed. */
 
 import type { Priority } from '../../shared/priority.ts'
 import type { Choices, Rates } from './choices.ts'
 
 export const ACCOUNTS = ['acct_free', 'acct_paid', 'acct_poor'] as const
-/** Accounts that are charged, with what they have at the start. */
+/** Opening balances, in seconds, of the accounts that are charged. */
 export const CREDITS: Readonly<Record<string, number>> = { acct_paid: 1_000, acct_poor: 60 }
 
 export type Action = { id: number; at: number } & (
   | {
       do: 'submit'
       account: string
-      /** A file of that number, or an address of the web. */
+      /** The number of an uploaded file or of a URL. */
       source: { file: number } | { url: number }
       prompts: number
       priority: Priority
       hasWebhook: boolean
-      /** Then it is sent again, until it is answered. */
+      /** Whether it has an idempotency key, and is therefore retried until it is answered. */
       hasKey: boolean
-      /** At once, to whichever gateway. */
+      /** Whether it is sent twice at once, possibly to two gateways. */
       isSentTwice: boolean
     }
   | { do: 'cancel' | 'redeliver' | 'read'; of: number }
@@ -30,7 +30,7 @@ export type Action = { id: number; at: number } & (
   | { do: 'receiver answers'; account: string; status: number; ms: number }
 )
 
-/** Kinds of faults, and rates of which each run has one of each: many runs lack one altogether. */
+/** Kinds of faults with their rates. A run picks one rate per kind; many are 0, so many runs lack a kind. */
 const RATES: Readonly<Record<string, readonly number[]>> = {
   fails: [0, 0.02, 0.06, 0.15],
   unanswered: [0, 0.02, 0.06, 0.15],
@@ -61,7 +61,7 @@ export function ratesOf(choices: Choices): Rates {
 }
 
 export interface Plan {
-  /** Time of the last action, in milliseconds. */
+  /** Length of the plan in milliseconds; no action comes later. */
   lengthMs: number
   actions: Action[]
 }
@@ -73,11 +73,12 @@ export function planOf(choices: Choices, processes: readonly string[]): Plan {
   const actions: Action[] = []
   const submits: Action[] = []
   for (let id = 0; id < clientActions + misfortunes; id += 1) {
-    const deed =
+    const actionFields =
       id < clientActions ? clientAction(choices, submits) : misfortune(choices, processes)
-    const from = 'of' in deed ? submits.find((submit) => submit.id === deed.of)!.at : 0
+    const from =
+      'of' in actionFields ? submits.find((submit) => submit.id === actionFields.of)!.at : 0
     const at = choices.between('plan time', from, Math.max(from, lengthMs))
-    const action = { id, at, ...deed } as Action
+    const action = { id, at, ...actionFields } as Action
     if (action.do === 'submit') submits.push(action)
     actions.push(action)
   }
@@ -140,10 +141,10 @@ function misfortune(choices: Choices, processes: readonly string[]): ActionField
   return choices.pick('plan misfortune', kinds)()
 }
 
-/** For people. */
+/** Describes an action for readers. */
 export function describeAction({ id, at, ...rest }: Action): string {
-  const { do: what, ...given } = rest
-  return `${what} ${JSON.stringify(given)} (action ${id}, at ${Math.round(at)} ms)`
+  const { do: what, ...fields } = rest
+  return `${what} ${JSON.stringify(fields)} (action ${id}, at ${Math.round(at)} ms)`
 }
 
 export const nameOfAction = ({ id, do: what }: Action): string => `action ${id}: ${what}`

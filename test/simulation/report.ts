@@ -1,4 +1,4 @@
-/** Reports a failed run to people. */
+/** Reports a failed run for people. */
 
 import { randomInt } from 'node:crypto'
 import type { RunOptions, RunResult } from './run.ts'
@@ -6,10 +6,10 @@ import { shrink } from './shrink.ts'
 
 const SEED_MAX = 2 ** 31
 
-/** A seed that nobody has run. */
+/** Returns a random seed. */
 export const newSeed = (): number => randomInt(SEED_MAX)
 
-/** The invariant that failed, how to run it again, and the shortest history that was found. */
+/** Returns the violated invariant, the command that replays it, and the shortest history found. */
 export async function reportOf(
   run: (options: RunOptions) => Promise<RunResult>,
   failing: RunResult,

@@ -1,4 +1,4 @@
-/** One simulated run, from its seed to its end or to the first invariant that does not hold. */
+/** Runs one simulation from its seed to its end, or to the first violated invariant. */
 
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { Choices } from './choices.ts'
@@ -10,34 +10,34 @@ import { ENGINES, GATEWAYS, World } from './world.ts'
 
 export interface RunOptions {
   seed: number
-  /** Events with faults, at the most; then all that is open must end. */
+  /** Maximum number of events with faults; after them everything open must end. */
   steps?: number
-  /** Faults and actions by name: no others happen. */
+  /** Allows only the faults and actions with these names. */
   only?: ReadonlySet<string> | null
-  /** Takes each line of the history. */
+  /** Called with each line of the history. */
   tell?: (line: string) => void
 }
 
 export interface RunResult {
   seed: number
   violation?: Error
-  /** The same whenever the same seed runs. */
+  /** Hash of the run; equal for equal seeds. */
   hash: string
   steps: number
   requests: number
-  /** Names of the faults that have happened, and of the actions. */
+  /** Names of the faults that happened. */
   faults: string[]
   actions: string[]
 }
 
 export const STEPS_DEFAULT = 20_000
-/** Faults happen until nothing is open, and at most so long after the plan. */
+/** Faults continue until nothing is open, but at most this long after the plan. */
 const AFTERMATH_MS = 120_000
-/** In so long, and so many events, without a fault, all must come to rest. */
+/** Limits within which everything must come to rest once faults stop; checked every `every` events. */
 const REST = { ms: 8 * 3_600_000, steps: 150_000, every: 50 }
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Time for a gateway to start, and for a sweep of each. */
+/** Time for a gateway to start and to run each of its sweeps. */
 const SWEEP_MS = 85_000
 
 export async function run(options: RunOptions): Promise<RunResult> {
@@ -88,8 +88,8 @@ async function live(world: World, { actions, lengthMs }: Plan, steps: number): P
   world.say('NO MORE FAULTS')
   world.heal()
   await untilRest(world)
-  checkTold(world)
-  await age(world)
+  checkDelivered(world)
+  await expireEverything(world)
 }
 
 function act(world: World, action: Action): void {
@@ -144,7 +144,7 @@ function credit(world: World, { id, account, seconds }: Extract<Action, { do: 'c
   })
 }
 
-/** Once nothing fails any more, everything that is open ends. */
+/** Runs until everything open has ended, now that nothing fails any more. */
 async function untilRest(world: World): Promise<void> {
   const { scheduler } = world
   const [endAt, endStep] = [scheduler.now + REST.ms, scheduler.steps + REST.steps]
@@ -153,14 +153,14 @@ async function untilRest(world: World): Promise<void> {
     const held = world.held()
     const names = Object.keys(held)
     if (names.length === 0) return
-    if (names.length === 1 && names[0] === 'deliveries') jumpToNextTry(world)
+    if (names.length === 1 && names[0] === 'deliveries') jumpToNextAttempt(world)
     if (scheduler.now < endAt && scheduler.steps < endStep) continue
     throw new Violation('everything that is open ends', JSON.stringify(held))
   }
 }
 
-/** Webhooks are tried for days: the clock jumps to the next try. */
-function jumpToNextTry(world: World): void {
+/** Moves the clock to the next delivery attempt, because webhooks are retried for days. */
+function jumpToNextAttempt(world: World): void {
   const { next } = world.database
     .statement(
       `select min(next_attempt_at) as next from deliveries where next_attempt_at is not null`,
@@ -169,8 +169,8 @@ function jumpToNextTry(world: World): void {
   world.jump(Math.max(0, Date.parse(next) - world.wallClock()))
 }
 
-/** Each acknowledged submit has one request that has ended, and its receiver knows. */
-function checkTold({ clients, database, receivers }: World): void {
+/** Checks that each acknowledged submit has a request, and that its receiver got the webhook. */
+function checkDelivered({ clients, database, receivers }: World): void {
   for (const [action, id] of clients.acknowledged) {
     const row = database.statement('select * from requests where request_id = ?').get(id) as
       { status: string; webhook_url: string | null } | undefined
@@ -186,20 +186,24 @@ function checkTold({ clients, database, receivers }: World): void {
   }
 }
 
-/** Files and results expire, then records, and nothing is left. */
-async function age(world: World): Promise<void> {
+/** Lets files and results expire, then records; checks that nothing is left. */
+async function expireEverything(world: World): Promise<void> {
   world.endEngines()
   world.lateness = 60
   for (const ms of [25 * HOUR_MS, 8 * DAY_MS, 31 * DAY_MS, DAY_MS]) {
     world.jump(ms)
-    world.runningOf('gateway-1').owner.kill() // a gateway that starts searches for orphans
+    world.runningOf('gateway-1').owner.kill() // a gateway searches for orphans when it starts
     const end = world.scheduler.now + SWEEP_MS
     while (world.scheduler.now < end && (await world.step()));
   }
-  const left: Record<string, number> = { media: world.disk.stored.size, ...world.held() }
+  const leftovers: Record<string, number> = { media: world.disk.stored.size, ...world.held() }
   const tables = ['requests', 'request_logs', 'deliveries', 'idempotency_keys', 'files']
-  for (const table of [...tables, 'outbox', 'media_removals']) left[table] = world.count(table, '1')
-  const names = Object.keys(left).filter((name) => left[name]! > 0)
+  for (const table of [...tables, 'outbox', 'media_removals'])
+    leftovers[table] = world.count(table, '1')
+  const names = Object.keys(leftovers).filter((name) => leftovers[name]! > 0)
   if (names.length === 0) return
-  throw new Violation('nothing is left over', names.map((name) => `${name}: ${left[name]}`).join())
+  throw new Violation(
+    'nothing is left over',
+    names.map((name) => `${name}: ${leftovers[name]}`).join(),
+  )
 }

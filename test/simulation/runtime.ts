@@ -1,7 +1,7 @@
 /**
- * Puts simulated time and chance in the place of Node's, for all code of this process: timers,
- * clocks and random numbers, also those that are imported from `node:timers/promises` and
- * `node:crypto`. So nothing in the product has to know of it, and nothing can escape it.
+ * Replaces Node's timers, clocks and random numbers with simulated ones for all code in this process,
+ * including those imported from `node:timers/promises` and `node:crypto`. The product need not know
+ * about it, and nothing can escape it.
  */
 
 import crypto from 'node:crypto'
@@ -14,12 +14,12 @@ export interface SimulatedRuntime {
   scheduler: Scheduler
   /** Epoch milliseconds. */
   wallClock: () => number
-  /** At least 1: a poll's pause lasts so many times as long. Timers may be late. */
+  /** Returns the factor, at least 1, by which polling pauses are stretched, as timers may be late. */
   lateness: () => number
   seed: number
 }
 
-/** setTimeout returns it. */
+/** Returned by the simulated setTimeout. */
 class Timer {
   event: ScheduledEvent | undefined
 
@@ -32,16 +32,16 @@ class Timer {
   }
 }
 
-/** The pause of all that polls. */
+/** The pause of every polling loop. */
 const POLL_MS = 1_000
 
-/** @returns puts all back as it was */
+/** @returns a function that restores the originals */
 export function simulateRuntime({ scheduler, wallClock, lateness, seed }: SimulatedRuntime) {
   let drawn = 0
   const random32 = () => mix(seed, (drawn += 1))
-  const stretched = (ms = 0) => (ms === POLL_MS ? ms * lateness() : Math.max(ms, 0))
+  const stretch = (ms = 0) => (ms === POLL_MS ? ms * lateness() : Math.max(ms, 0))
   const later = (timer: Timer, ms: number | undefined, label: string, run: () => void) => {
-    timer.event = scheduler.schedule(scheduler.current, stretched(ms), label, run)
+    timer.event = scheduler.schedule(scheduler.current, stretch(ms), label, run)
   }
   const setTimeout = (run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => {
     const timer = new Timer()
@@ -81,7 +81,7 @@ export function simulateRuntime({ scheduler, wallClock, lateness, seed }: Simula
     setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), ms)
     return controller.signal
   }
-  return replaced([
+  return replace([
     [globalThis, 'setTimeout', setTimeout],
     [globalThis, 'setInterval', setInterval],
     [globalThis, 'setImmediate', (run: () => void) => setTimeout(run, 0)],
@@ -95,7 +95,7 @@ export function simulateRuntime({ scheduler, wallClock, lateness, seed }: Simula
     [performance, 'now', () => scheduler.now],
     [Math, 'random', () => random32() / 2 ** 32],
     [AbortSignal, 'timeout', timeoutSignal],
-    [Error, 'stackTraceLimit', 0], // thousands are thrown
+    [Error, 'stackTraceLimit', 0], // thousands of errors are thrown
   ])
 }
 
@@ -104,7 +104,7 @@ const aborted = (signal: AbortSignal) =>
 
 type Replacement = [where: object, name: string, by: unknown]
 
-function replaced(replacements: readonly Replacement[]): () => void {
+function replace(replacements: readonly Replacement[]): () => void {
   const before = replacements.map(([where, name]) => Object.getOwnPropertyDescriptor(where, name))
   for (const [where, name, value] of replacements) {
     Object.defineProperty(where, name, { value, configurable: true, writable: true })

@@ -1,19 +1,19 @@
 /**
- * Simulated processes and time: a queue of events, each of which belongs to a process. Between two
- * events all promises settle that can. An event's process owns all that it starts, timers too; they
- * are dropped with it.
+ * Simulates processes and time with a queue of events, each of which belongs to a process. Between two
+ * events, all promises that can settle do. A process owns everything that its events start, including
+ * timers, and all of it is dropped when the process dies.
  */
 
 import { mix } from './choices.ts'
 
 const realSetImmediate = setImmediate
 
-/** A program that can die at any moment, unless it is outside of what is tested. */
+/** A process that can die at any moment, unless it is not part of what is tested. */
 export class Process {
   readonly name: string
   readonly isMortal: boolean
   #alive = true
-  readonly #mourners = new Set<() => void>()
+  readonly #deathCallbacks = new Set<() => void>()
 
   constructor(name: string, isMortal = true) {
     this.name = name
@@ -24,18 +24,18 @@ export class Process {
     return this.#alive
   }
 
-  /** Nothing of it runs again. */
+  /** Ends the process: none of its events runs any more. */
   kill(): void {
     if (!this.#alive) return
     this.#alive = false
-    for (const mourn of [...this.#mourners]) mourn()
-    this.#mourners.clear()
+    for (const callback of [...this.#deathCallbacks]) callback()
+    this.#deathCallbacks.clear()
   }
 
-  /** @returns takes it back */
-  onDeath(mourn: () => void): () => void {
-    this.#mourners.add(mourn)
-    return () => this.#mourners.delete(mourn)
+  /** @returns a function that unregisters `mourn` */
+  onDeath(callback: () => void): () => void {
+    this.#deathCallbacks.add(callback)
+    return () => this.#deathCallbacks.delete(callback)
   }
 }
 
@@ -48,19 +48,19 @@ export interface ScheduledEvent {
   canceled: boolean
 }
 
-/** A promise that never settles: what a dead process waits for. */
+/** Returns a promise that never settles, as a dead process waits for it. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
 
 export class Scheduler {
-  /** Milliseconds since the start, by a clock that never jumps. */
+  /** Milliseconds since the start, on a clock that never jumps. */
   now = 0
-  /** Events so far. */
+  /** Number of events so far. */
   steps = 0
-  /** The world itself: what happens outside of all processes. */
+  /** Owns what happens outside all processes. */
   readonly world = new Process('world', false)
-  /** The first invariant that did not hold. */
+  /** The first invariant that was violated. */
   violation: Error | undefined
-  /** Whose event is running. */
+  /** The process whose event is running. */
   current: Process = this.world
   readonly #seed: number
   readonly #heap: ScheduledEvent[] = []
@@ -70,7 +70,7 @@ export class Scheduler {
     this.#seed = seed
   }
 
-  /** Runs `run` as an event of `owner`, if it lives still. Equal times come in any order. */
+  /** Calls `run` as an event of `owner`, if that is still alive. Events at equal times run in any order. */
   schedule(owner: Process, delayMs: number, label: string, run: () => void): ScheduledEvent {
     this.#scheduled += 1
     const order = mix(this.#seed, this.#scheduled)
@@ -84,17 +84,17 @@ export class Scheduler {
     this.violation ??= violation
   }
 
-  /** Resolves, in an event of `owner`, after `delayMs`. */
+  /** Resolves after `delayMs`, in an event of `owner`. */
   delay(owner: Process, delayMs: number, label: string): Promise<void> {
     return new Promise((resolve) => this.schedule(owner, delayMs, label, resolve))
   }
 
-  /** When the next event is; undefined: there is none. */
+  /** Returns the time of the next event, if there is one. */
   nextAt(): number | undefined {
     return this.#first()?.at
   }
 
-  /** Runs the next event, and lets all promises settle; undefined when there is none. */
+  /** Runs the next event and lets all promises settle; resolves with undefined if there is none. */
   async step(): Promise<ScheduledEvent | undefined> {
     const event = this.#first()
     if (!event) return undefined

@@ -1,9 +1,9 @@
-/** Finds a short history that still fails: by leaving out faults and actions. */
+/** Finds a short history that still fails, by leaving out faults and actions. */
 
 import type { RunOptions, RunResult } from './run.ts'
 import { Violation } from './violation.ts'
 
-/** Runs that a search may take. */
+/** Limit on the runs of a search. */
 const RUNS_MAX = 400
 
 type Run = (options: RunOptions) => Promise<RunResult>
@@ -14,9 +14,9 @@ const invariantOf = ({ violation }: RunResult): string | undefined =>
 const itemsOf = ({ actions, faults }: RunResult): string[] => [...actions, ...faults]
 
 /**
- * Leaves out halves, quarters and so on of what happens, as long as the same invariant fails
- * (delta debugging: Zeller and Hildebrandt 2002).
- * @returns the names of what must happen
+ * Leaves out halves, then quarters and so on of the faults and actions, as long as the same invariant
+ * fails (delta debugging: Zeller and Hildebrandt 2002).
+ * @returns the names of those that are needed
  */
 export async function shrink(run: Run, failing: RunResult, steps?: number): Promise<string[]> {
   const { seed } = failing
@@ -31,7 +31,7 @@ export async function shrink(run: Run, failing: RunResult, steps?: number): Prom
       const only = new Set([...items.slice(0, from), ...items.slice(from + size)])
       const result = await run({ seed, only, ...(steps !== undefined && { steps }) })
       runs += 1
-      // what did not happen this time is not needed
+      // Whatever did not happen this time is not needed.
       if (invariantOf(result) === invariant) shorter = itemsOf(result)
     }
     if (shorter) {

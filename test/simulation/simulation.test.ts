@@ -1,4 +1,4 @@
-/** Simulated runs: the seeds that once found something, and a set that begins at the run's seed. */
+/** Simulated runs: seeds that once found a bug, and a range that starts at the test seed. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -6,9 +6,9 @@ import { TEST_SEED } from '../support/basics/test-seed.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
 
-/** Seeds that found a fault of the product; bench/results/reliability.md says which. */
+/** Seeds that found a bug in the product; bench/results/reliability.md says which. */
 const REGRESSIONS: readonly number[] = []
-/** Most by the seeds of the night, which nobody has run. */
+/** More runs when the seed is set, as at night, because nobody has run that seed yet. */
 const RUNS = process.env.WINNOW_TEST_SEED ? 400 : 40
 
 async function assertHolds(seeds: readonly number[]): Promise<void> {
@@ -18,18 +18,18 @@ async function assertHolds(seeds: readonly number[]): Promise<void> {
   }
 }
 
-test('a seed replays bit for bit, and another one does not', async () => {
-  const [one, again, other] = [
+test('a seed replays bit for bit, and another seed differs', async () => {
+  const [first, again, other] = [
     await run({ seed: 3 }),
     await run({ seed: 3 }),
     await run({ seed: 4 }),
   ]
-  assert.deepEqual(again, one)
-  assert.notEqual(other.hash, one.hash)
-  assert.ok(one.faults.length > 0 && one.requests > 0, 'something has happened')
+  assert.deepEqual(again, first)
+  assert.notEqual(other.hash, first.hash)
+  assert.ok(first.faults.length > 0 && first.requests > 0, 'something has happened')
 })
 
-test('all invariants hold in the seeds that once found a fault', () => assertHolds(REGRESSIONS))
+test('all invariants hold in the seeds that once found a bug', () => assertHolds(REGRESSIONS))
 
 test(`all invariants hold in ${RUNS} seeds from ${TEST_SEED} on`, () =>
   assertHolds(Array.from({ length: RUNS }, (_, i) => TEST_SEED + i)))

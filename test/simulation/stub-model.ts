@@ -1,4 +1,4 @@
-/** A compute thread whose model returns a quarter of each sample, after a while, or fails. */
+/** A compute thread whose model takes a while, then returns a quarter of each sample, or fails. */
 
 import {
   ComputeLostError,
@@ -29,7 +29,7 @@ export class StubModel implements Compute {
     this.#calls = calls
   }
 
-  /** Open lanes. */
+  /** Number of open lanes. */
   get lanes(): number {
     return this.#lanes.size
   }
@@ -54,7 +54,7 @@ export class StubModel implements Compute {
 
   close: Compute['close'] = (id) => {
     const read = this.#after('close lane', () => this.#resultOf(id))
-    return read.finally(() => this.#lanes.delete(id)) // also when it can't be read
+    return read.finally(() => this.#lanes.delete(id)) // even if it can't be read
   }
 
   discard: Compute['discard'] = async (id) => void this.#lanes.delete(id)
@@ -74,7 +74,7 @@ export class StubModel implements Compute {
     const ms = choices.between(`${place} time`, least, most)
     return scheduler.delay(this.#owner, ms, place).then(() => {
       if (fault === 'compute lost') {
-        this.#lanes.clear() // with their thread
+        this.#lanes.clear() // the lanes end with their thread
         throw new ComputeLostError('the compute thread ended')
       }
       if (fault === 'model fails') throw new ModelError('the model failed')

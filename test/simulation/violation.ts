@@ -1,4 +1,4 @@
-/** An invariant that does not hold. */
+/** A violated invariant. */
 export class Violation extends Error {
   readonly invariant: string
 

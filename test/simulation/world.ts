@@ -1,7 +1,7 @@
 /**
- * A whole service in one process, by simulated time: gateways, broker, engines, clients, receivers.
- * A run has three parts: what the plan says, with faults; rest, in which all that is open must end;
- * and age, in which all that is kept must go.
+ * A whole service in one process, in simulated time: gateways, broker, engines, clients, receivers.
+ * A run has three phases: the plan, with faults; rest, in which everything open must end; and aging, in
+ * which everything stored must expire.
  */
 
 import type { FileRow, RequestRow } from '../../gateway/store/schema/tables.ts'
@@ -26,7 +26,7 @@ import { NO_MODELS } from '../support/no-models.ts'
 const START = Date.parse('2026-01-02T03:04:05.678Z')
 export const GATEWAYS = ['gateway-1', 'gateway-2'] as const
 export const ENGINES = ['engine-1', 'engine-2'] as const
-/** How long a dead process stays away. */
+/** Time until a dead process starts again. */
 const AWAY_MS = [500, 20_000] as const
 
 interface RunningPart<T> {
@@ -39,7 +39,7 @@ export interface WorldOptions {
   rates: Rates
   only: ReadonlySet<string> | null
   database: Buffer
-  /** Takes each line of the history; without it none is made. */
+  /** Called with each line of the history. */
   tell?: ((line: string) => void) | undefined
 }
 
@@ -55,18 +55,18 @@ export class World {
   readonly invariants: Invariants
   readonly gateways = new Map<string, RunningPart<SimulatedGateway>>()
   readonly engines = new Map<string, RunningPart<SimulatedEngine>>()
-  /** Covers all events so far. */
+  /** Hash of all events so far. */
   hash = 0
-  /** How much longer a poll's pause is than it says. */
+  /** Factor by which the pauses of polls are stretched. */
   lateness = 1
   readonly #seed: number
   readonly #tell: WorldOptions['tell']
-  /** By how much the clocks on the wall have jumped. */
+  /** Total milliseconds by which the wall clocks have jumped. */
   #jumped = 0
   #latest = START
-  #toldFaults = 0
-  /** Engines that end do not start again. */
-  #hasNoEngines = false
+  #faultsSaid = 0
+  /** Whether engines that end stay down. */
+  #areEnginesOver = false
 
   constructor({ seed, rates, only, database, tell }: WorldOptions) {
     this.#seed = seed
@@ -89,7 +89,7 @@ export class World {
     this.disk.onRemove = (key) => this.#guard(() => this.invariants.checkRemoval(key))
   }
 
-  /** Epoch milliseconds, as every clock shows them. */
+  /** Returns the epoch milliseconds that every clock shows. */
   wallClock = (): number => {
     const now = START + Math.floor(this.scheduler.now) + this.#jumped
     this.#latest = Math.max(this.#latest, now)
@@ -105,7 +105,7 @@ export class World {
     for (const name of ENGINES) this.#startEngine(name, 0)
   }
 
-  /** Runs one event, and checks what it has changed; false: there was none. */
+  /** Runs one event and checks what it changed; returns false if there was none. */
   async step(): Promise<boolean> {
     const event = await this.scheduler.step()
     if (!event) return false
@@ -119,7 +119,7 @@ export class World {
         }
       }
     })
-    if (this.#tell) this.#tellFaults()
+    if (this.#tell) this.#sayFaults()
     if (this.scheduler.violation) throw this.scheduler.violation
     return true
   }
@@ -133,7 +133,7 @@ export class World {
     return (this.gateways.get(name) ?? this.engines.get(name))!
   }
 
-  /** Stops a process in order, and starts it again. */
+  /** Stops a process gracefully; it starts again after a while. */
   async restart(name: string): Promise<void> {
     const { owner, part } = this.runningOf(name)
     if (!owner.alive) return
@@ -146,7 +146,7 @@ export class World {
     })
   }
 
-  /** From now on nothing fails, and what is away is back. */
+  /** Stops all faults and brings back whatever is away. */
   heal(): void {
     this.choices.calm()
     this.receivers.allWork()
@@ -156,14 +156,14 @@ export class World {
     this.lateness = 30
   }
 
-  /** They have nothing to do any more. */
+  /** Kills the engines for good: they have nothing left to do. */
   endEngines(): void {
-    this.#hasNoEngines = true
+    this.#areEnginesOver = true
     for (const { owner } of this.engines.values()) owner.kill()
     this.engines.clear()
   }
 
-  /** Counts of what is held though nothing is left to do. */
+  /** Returns counts of what is still held; empty once everything has ended. */
   held(): Record<string, number> {
     const held: Record<string, number> = {
       'jobs at the broker': this.broker.jobs.size,
@@ -194,10 +194,10 @@ export class World {
     }
   }
 
-  #tellFaults(): void {
+  #sayFaults(): void {
     const { faults } = this.choices
-    for (; this.#toldFaults < faults.length; this.#toldFaults += 1) {
-      this.say(`FAULT ${faults[this.#toldFaults]}`)
+    for (; this.#faultsSaid < faults.length; this.#faultsSaid += 1) {
+      this.say(`FAULT ${faults[this.#faultsSaid]}`)
     }
   }
 
@@ -226,7 +226,7 @@ export class World {
     return { owner, gateway: part }
   }
 
-  /** A new process of that name, which is started again after it has died. */
+  /** Creates a process of that name; calls `again` some time after it has died. */
   #newProcess(name: string, starts: number, again: () => void): Process {
     const owner = new Process(starts === 0 ? name : `${name}.${starts}`)
     owner.onDeath(() => {
@@ -262,7 +262,7 @@ export class World {
   }
 
   #startEngine(name: string, starts: number): void {
-    if (this.#hasNoEngines) return
+    if (this.#areEnginesOver) return
     const owner = this.#newProcess(name, starts, () => this.#startEngine(name, starts + 1))
     this.#as(owner, () => {
       const part = startEngine({
@@ -279,7 +279,7 @@ export class World {
     })
   }
 
-  /** Makes `owner` the owner of all that `start` begins. */
+  /** Makes `owner` own everything that `start` begins. */
   #as(owner: Process, start: () => void): void {
     const before = this.scheduler.current
     this.scheduler.current = owner
@@ -299,7 +299,7 @@ export class World {
     )
   }
 
-  /** A request of an engine to an address of media, which a gateway serves. */
+  /** Sends an engine's request for media to a gateway. */
   async #exchange(
     caller: Process,
     method: 'GET' | 'PUT',
@@ -330,7 +330,7 @@ export class World {
     return size === undefined ? undefined : this.#facts(size)
   }
 
-  /** Facts of media by number: some is damaged, and some does not state its length. */
+  /** Returns the facts of media by number: some is damaged, and some does not state its length. */
   #facts(number: number): SourceFacts {
     const share = (what: number) => mix(mix(this.#seed, number), what) / 2 ** 32
     return {

@@ -26,7 +26,7 @@ await testStages(FOLDER)
 const { network, config } = await openCheckpoint(await GoldenFolder.open(FOLDER))
 const SAMPLES = 4000
 const conditions = tf.tensor2d(noise(3 * config.conditionDim, 2, 0.3), [3, config.conditionDim])
-/** Each row with a condition of its own: the second one's for a row alone. */
+/** Separates each row with its own condition; a single row gets the second condition. */
 const separate = (waves: Tensor): Tensor =>
   tf.tidy(() => {
     const rows = waves.shape[0]!

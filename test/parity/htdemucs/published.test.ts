@@ -1,6 +1,6 @@
 /**
- * HTDemucs with its published weights, as `model import` installs them, against ONNX Runtime on the
- * file that they are taken from. Nightly: it fetches 210 MB.
+ * Compares HTDemucs with its published weights, as `model import` installs them, with ONNX Runtime on
+ * the file that they come from. Runs nightly, because it fetches 210 MB.
  */
 
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ const AGREEMENT_DB = 50
 const WINDOW = 4096
 const STEMS = ['drums', 'bass', 'other', 'vocals']
 
-/** The part of onnxruntime-node that is used here; its package is no dependency. */
+/** The part of onnxruntime-node used here; its package is not a dependency. */
 interface Runtime {
   Tensor: new (type: 'float32', data: Float32Array, dims: readonly number[]) => RuntimeTensor
   InferenceSession: { create(file: string, options: object): Promise<Session> }
@@ -37,24 +37,24 @@ interface Session {
   run(feeds: Record<string, RuntimeTensor>): Promise<Record<string, RuntimeTensor>>
 }
 
-test('HTDemucs by its published weights agrees with ONNX Runtime', async (t) => {
-  const fetched = await packages(t)
+test('HTDemucs with its published weights agrees with ONNX Runtime', async (t) => {
+  const fetched = await fetchPackages(t)
   if (!fetched) return
   const { published, runtime, song } = fetched
   const folder = join(published.models, 'htdemucs')
   const model = loadHTDemucs(folder, readRecord(folder) as HTDemucsRecord)
   const { samples } = model.description.fixedChunks!
-  const chunk = song.mixture.map((plane) => repeated(plane, samples))
+  const chunk = song.mixture.map((plane) => repeat(plane, samples))
   const expected = await referenceStems(runtime, published.onnx, chunk)
-  for (const [i, target] of separated(model, chunk).entries()) {
+  for (const [i, target] of separateStems(model, chunk).entries()) {
     const agreement = sdr(expected[i]!, target)
     t.diagnostic(`${STEMS[i]}: ${agreement.toFixed(1)} dB`)
     assert.ok(agreement >= AGREEMENT_DB, `${STEMS[i]}: ${agreement} dB`)
   }
 })
 
-/** Undefined where a package can't be had: the test is skipped, and says why. */
-async function packages(t: TestContext) {
+/** Returns undefined if a package is unavailable, and then skips the test with the reason. */
+async function fetchPackages(t: TestContext) {
   try {
     const published = await publishedHTDemucs()
     const modules = await npmPackages('onnxruntime-node-1.30.0', 'onnxruntime-node@1.30.0')
@@ -66,11 +66,11 @@ async function packages(t: TestContext) {
   }
 }
 
-const repeated = (plane: Float32Array, samples: number): Float32Array =>
+const repeat = (plane: Float32Array, samples: number): Float32Array =>
   Float32Array.from({ length: samples }, (_, i) => plane[i % plane.length]!)
 
-/** [stems][channels] */
-function separated(model: Model, channels: Float32Array[]): Planes[] {
+/** Returns samples by [stem][channel]. */
+function separateStems(model: Model, channels: Float32Array[]): Planes[] {
   const heads = STEMS.map((stem) => ({ prompt: stem, stems: [stem], seed: 0 }))
   const chunk = { channels, sampleRate: model.description.sampleRate! }
   const [lane] = model.open({ chunk, spans: [], acceleration: 'balanced' }, heads)
@@ -78,7 +78,7 @@ function separated(model: Model, channels: Float32Array[]): Planes[] {
   return model.close(lane!).map(({ target }) => target)
 }
 
-/** The network is ONNX Runtime's; its file leaves the transforms to whoever uses it. */
+/** Runs the network in ONNX Runtime; the transforms are ours, because its file leaves them out. */
 async function referenceStems(runtime: Runtime, onnx: string, channels: Planes): Promise<Planes[]> {
   const samples = channels[0]!.length
   const mixture = tf.stack(channels.map((plane) => tf.tensor1d(plane))).expandDims(0)

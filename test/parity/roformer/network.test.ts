@@ -28,7 +28,7 @@ const { network, config } = await openRoformer(await GoldenFolder.open(FOLDER), 
 const shape: [number, number, number] = [3, 2, config.chunkSamples]
 testGraph(tf.tensor3d(noise(3 * 2 * config.chunkSamples, 1, 0.1), shape), network.separate, 2e-6)
 
-test('in bfloat16 it gives what it gives in float32, within its rounding', () => {
+test('in bfloat16 it matches float32 within rounding', () => {
   const mixture = tf.tensor3d(noise(2 * config.chunkSamples, 1, 0.1), [1, 2, config.chunkSamples])
   const file = join(FOLDER, 'model-mel/mel_tiny.ckpt')
   const weights = Weights.of(file, openRoformerCheckpoint(file)).in('bfloat16')
@@ -55,7 +55,7 @@ for (const name of ['bs-roformer-viperx-317', 'mel-band-roformer-kim']) {
   })
 }
 
-test('the mel bands of the published size have the bins that librosa gives them', () => {
+test('the mel bands of the published size have the same bins as in librosa', () => {
   const inventory = readInventory(FOLDER, 'mel-band-roformer-kim')
   const { kwargs, bands_first_bin_and_one_past_last: expected } = inventory as typeof inventory & {
     bands_first_bin_and_one_past_last: [number, number][]
@@ -67,7 +67,7 @@ test('the mel bands of the published size have the bins that librosa gives them'
   )
 })
 
-test('a configuration that would need other code is refused by name', () => {
+test('an unsupported configuration is refused by name', () => {
   const { kwargs } = readInventory(FOLDER, 'mel-band-roformer-kim')
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ linear_transformer_depth: 1 }, /linear_transformer_depth 1 is not supported, only 0/],

@@ -17,7 +17,7 @@ const hop = hopOf(config)
 const weights = Weights.open(CHECKPOINT).at('audio_codec')
 const { decoder } = loadCodec(weights, config)
 
-test('latents decode to the same alone, padded and in any company', () => {
+test('latents decode to the same alone, padded and in any batch', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 4 })
   fc.assert(
     fc.property(lengths, fc.nat(), (rows, seed) => {
@@ -36,7 +36,7 @@ test('latents decode to the same alone, padded and in any company', () => {
   )
 })
 
-test('slices decode to what the whole decodes to, whatever their length', () => {
+test('slices of any length decode to the same as the whole', () => {
   const cases = {
     frames: fc.integer({ min: 1, max: 70 }),
     sliceFrames: fc.integer({ min: 1, max: 30 }),

@@ -18,7 +18,7 @@ const { codec: config } = await readConfig(CONFIG)
 const hop = hopOf(config)
 const encoder = loadEncoder(Weights.open(CHECKPOINT).at('audio_codec'), config)
 
-/** A row of one slice is extended to a multiple of `shortStep`. */
+/** A row that fits in one slice is padded to a multiple of `shortStep`. */
 interface SliceSizes {
   sliceFrames?: number
   shortStep?: number
@@ -29,10 +29,10 @@ const sliceSizes = fc.record({
   shortStep: fc.constantFrom(1, 16),
 })
 
-/** Features reach 5, where float32 itself goes by steps of 5e-7. */
+/** Features reach 5, where float32 itself has steps of 5e-7. */
 const NEAR = { absolute: 1e-5, relative: 2e-6 }
 
-/** Features of each wave as flat numbers. */
+/** Returns the features of each wave as a flat array. */
 function encode(waves: readonly Float32Array[], sizes: SliceSizes = {}): Float32Array[] {
   const { features, rows } = encodeWaves(encoder, config, waves, sizes)
   const width = config.codebookDim
@@ -42,7 +42,7 @@ function encode(waves: readonly Float32Array[], sizes: SliceSizes = {}): Float32
   return rows.map((frames, i) => flat.slice(i * longest * width, (i * longest + frames) * width))
 }
 
-test('a wave gives the same features alone, padded and in any company', () => {
+test('a wave gives the same features alone, padded and in any batch', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 * hop }), { minLength: 2, maxLength: 5 })
   fc.assert(
     fc.property(lengths, fc.nat(), (samples, seed) => {
@@ -56,7 +56,7 @@ test('a wave gives the same features alone, padded and in any company', () => {
   )
 })
 
-test('slices give what the whole gives, whatever their length', () => {
+test('slices of any length give the same as the whole', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 30 * hop }), { minLength: 1, maxLength: 3 })
   fc.assert(
     fc.property(lengths, sliceSizes, fc.nat(), (samples, sizes, seed) => {
@@ -78,7 +78,7 @@ test('nothing but the features is left behind', () => {
   )
 })
 
-test('a wave is mirrored at its end, over and over when it is short', () => {
+test('a wave is mirrored at its end, repeatedly if it is short', () => {
   const mirrored = (wave: number[], length: number) =>
     Array.from(mirrorTo(Float32Array.from(wave), length))
   assert.deepEqual(mirrored([1, 2, 3], 5), [1, 2, 3, 2, 1])

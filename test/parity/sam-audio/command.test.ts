@@ -12,10 +12,10 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.u
 
 const root = mkdtempSync(join(tmpdir(), 'parity-'))
 after(() => rmSync(root, { recursive: true }))
-/** Has the prompt's encoder alone. */
+/** A reference run with nothing but the prompt encoder. */
 const folder = folderWith('prompts', 't5-tiny', 'golden/t5.safetensors', 'golden/t5_buckets.json')
 
-/** A reference run with these of the fixtures. */
+/** Creates a reference run with these parts of the fixtures. */
 function folderWith(name: string, ...parts: string[]): string {
   const path = join(root, name, 'reference')
   for (const part of ['golden/MANIFEST.json', ...parts]) {
@@ -26,7 +26,7 @@ function folderWith(name: string, ...parts: string[]): string {
 
 const run = (...words: string[]) => runCommand(parity, words)
 
-test('every tensor has a line: its error, what is allowed, what it was compared with', async () => {
+test('every tensor has a line with its error, its tolerance and what it is compared with', async () => {
   const { code, text, errors } = await run(folder)
   assert.equal(code, 0, text + errors)
   const number = String.raw`\d\.\de[-+]\d+`
@@ -38,7 +38,7 @@ test('every tensor has a line: its error, what is allowed, what it was compared 
   assert.match(errors, /^14 compared, 0 of them wrong$/m)
 })
 
-test('tensors that no stage looks at are named', async () => {
+test('tensors that no stage compares are named', async () => {
   const spans = folderWith(
     'spans',
     'pe-a-frame-tiny',
@@ -53,7 +53,7 @@ test('tensors that no stage looks at are named', async () => {
   assert.doesNotMatch((await run(folder)).errors, /nothing is compared with/)
 })
 
-test('for programs there is one JSON line per tensor', async () => {
+test('--json prints one line per tensor', async () => {
   const { code, text } = await run(folder, 't5', '--json')
   assert.equal(code, 0)
   const lines = text
@@ -63,13 +63,13 @@ test('for programs there is one JSON line per tensor', async () => {
   assert.deepEqual(Object.keys(lines[0]), ['stage', 'file', 'name', 'against', 'error', 'allowed'])
 })
 
-test("a stage that is asked for and can't be compared is a failure", async () => {
+test("a requested stage that can't be compared is a failure", async () => {
   const { code, errors } = await run(folder, 't5', 'judge')
   assert.equal(code, 1)
   assert.match(errors, /judge: not compared/)
 })
 
-test('what differs by more than is allowed is called wrong', async () => {
+test('a tensor beyond its tolerance is reported as wrong', async () => {
   const file = join(folder, 'golden/MANIFEST.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8'))
   manifest.files['t5.safetensors'].suggested_atol_all = 1e-12
@@ -77,13 +77,13 @@ test('what differs by more than is allowed is called wrong', async () => {
   const { code, text } = await run(folder, 't5')
   assert.equal(code, 1)
   assert.match(text, /^WRONG .*of 1\.0e-12 +t5 +hidden_states\.1/m)
-  assert.match(text, /^ok .* t5 +last_hidden_state/m) // a final output has a tolerance of its own
+  assert.match(text, /^ok .* t5 +last_hidden_state/m) // final outputs have their own tolerance
 })
 
-test('a folder that does not exist, and a wrong command line, are refused with a message', async () => {
-  const nothing = await run(root)
-  assert.equal(nothing.code, 1)
-  assert.match(nothing.errors, /MANIFEST\.json/)
+test('a folder without a manifest and a wrong command line are refused with a message', async () => {
+  const noManifest = await run(root)
+  assert.equal(noManifest.code, 1)
+  assert.match(noManifest.errors, /MANIFEST\.json/)
   for (const words of [[], [folder, 'nonsense'], [folder, '--nonsense']]) {
     const { code, errors } = await run(...words)
     assert.equal(code, 2)

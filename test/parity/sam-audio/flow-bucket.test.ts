@@ -1,4 +1,4 @@
-/** Rows that are made longer on a GPU step to the same states. */
+/** Rows that are padded on a GPU step to the same states. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -23,7 +23,7 @@ interface Row {
   seed: number
 }
 
-function step(rows: readonly Row[], room: BucketOf): Float32Array[] {
+function step(rows: readonly Row[], bucketOf: BucketOf): Float32Array[] {
   const random = (length: number, width: number, seed: number) =>
     tf.tensor3d(noise(length * width, seed, 1), [1, length, width])
   return tf.tidy(() => {
@@ -33,12 +33,12 @@ function step(rows: readonly Row[], room: BucketOf): Float32Array[] {
       state: random(frames, 2 * config.codec.codebookDim, seed + 2),
     }))
     const strides = rows.map(() => stride!)
-    const states = stepFlows(network, network.transformer.embedTime, flows, strides, room)
+    const states = stepFlows(network, network.transformer.embedTime, flows, strides, bucketOf)
     return states.map((state) => state.dataSync<'float32'>())
   })
 }
 
-test('whatever is beyond its frames and words changes nothing of a row', () => {
+test('padding beyond its frames and words does not change a row', () => {
   const row = fc.record({
     frames: fc.integer({ min: 1, max: 70 }),
     words: fc.integer({ min: 1, max: 20 }),
@@ -55,7 +55,7 @@ test('whatever is beyond its frames and words changes nothing of a row', () => {
   )
 })
 
-test('lengths are few, and none is more than an eighth longer', () => {
+test('there are few bucket sizes, and none is much longer than its rows', () => {
   const lengths = Array.from({ length: 1_500 }, (_, i) => i + 1)
   assert.ok(new Set(lengths.map(bucketOnGpu)).size <= 56)
   for (const length of lengths) {

@@ -1,4 +1,4 @@
-/** MANIFEST.json replaces the first run's constants by the questions that it states. */
+/** Inputs stated in MANIFEST.json replace the constants of the first reference run. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const T5_TEXTS = [
   'female vocals with reverb',
 ]
 
-/** The first run's questions, stated. */
+/** The inputs of the first run, as a manifest would state them. */
 const STATED = {
   sample_rate: 2400,
   hop: 96,
@@ -51,7 +51,7 @@ function parityOf(inputs: unknown, ...stages: string[]) {
   return runCommand(parity, [root, ...stages])
 }
 
-test('inputs that are stated as they were are agreed with, their texts too', async () => {
+test('stated inputs that equal those of the first run agree, including their texts', async () => {
   const { code, text, errors } = await parityOf(
     STATED,
     't5',
@@ -69,7 +69,7 @@ test('inputs that are stated as they were are agreed with, their texts too', asy
   }
 })
 
-test('it is the stated texts that are separated and compared', async () => {
+test('the stated texts are the ones separated and compared', async () => {
   const swapped = { ...STATED.separate, texts: [dog, man], stereo_text: 'man speaking' }
   const { code, text } = await parityOf({ ...STATED, separate: swapped }, 'separate', 'predict')
   assert.equal(code, 1)
@@ -80,7 +80,7 @@ test('it is the stated texts that are separated and compared', async () => {
   assert.match((await parityOf(others, 'spans')).text, /^WRONG .* spans +input_ids/m)
 })
 
-test('inputs that what is stored was not made with are refused, naming them', async () => {
+test('inputs that the stored outputs were not made with are refused by name', async () => {
   const { separate, span_predictor: spans, judge } = STATED
   const wrong: [stage: string, inputs: object, expected: RegExp][] = [
     [

@@ -19,7 +19,7 @@ const { judge } = await loadJudge(reference.folderOf('judge'))
 
 const numbersOf = (scores: JudgeScores) => SCORES.map((name) => scores[name])
 
-test('a separation is judged the same alone and in any company', () => {
+test('a separation is judged the same alone and in any batch', () => {
   const verdict = fc
     .record({
       samples: fc.integer({ min: 1, max: 3000 }),

@@ -17,11 +17,11 @@ const sampleRate = model.description.sampleRate!
 const hop = model.description.frameSamples
 
 /**
- * Sums in another order round otherwise. A velocity may differ by 1e-5 (velocity.test.ts), so states
- * may, too, as strides add up to 1; the decoder adds 1e-5 (codec-decode.test.ts), and doubles what
- * states differ by.
+ * Sums in another order round differently. A velocity may differ by 1e-5 (velocity.test.ts), and so may
+ * states, because strides add up to 1. The decoder adds 1e-5 (codec-decode.test.ts), and doubles the
+ * difference between states.
  */
-const IN_COMPANY = { absolute: 3e-5 }
+const IN_A_BATCH = { absolute: 3e-5 }
 
 const request = (samples: Float32Array, more: Partial<LaneRequest> = {}): LaneRequest => ({
   chunk: { channels: [samples], sampleRate },
@@ -34,7 +34,7 @@ const request = (samples: Float32Array, more: Partial<LaneRequest> = {}): LaneRe
 
 const wave = noise(10 * hop - 7, 3)
 
-test('the model is found by its own folder, or by one that holds its parts', async () => {
+test('the model loads from its own folder, or from one that holds its parts', async () => {
   const again = await loadSamAudio(MODEL_FOLDER)
   assert.deepEqual(again.description, model.description)
   assert.equal(model.description.parameters > 0, true)
@@ -50,7 +50,7 @@ test('the target is as long as the chunk, whatever its length', () => {
   }
 })
 
-test('a step encodes a slice; then acceleration is the number of steps; then one decodes a slice', () => {
+test('a lane takes a step per slice to encode, those of its acceleration, and a step per slice to decode', () => {
   const steps = (frames: number, acceleration: Acceleration) => {
     const lane = openLane(model, request(noise(frames * hop, 1), { acceleration }))
     model.discard(lane)
@@ -63,7 +63,7 @@ test('a step encodes a slice; then acceleration is the number of steps; then one
   assert.deepEqual([steps(128, 'fast'), steps(192, 'fast')], [10, 12])
 })
 
-test('heads of one chunk encode it once, whoever comes first', () => {
+test('heads of one chunk encode it once, whichever steps first', () => {
   const chunk = noise(300 * hop, 77) // three slices
   const heads = [1, 2].map((seed) => ({ prompt: 'rain', seed }))
   const [first, second] = model.open(request(chunk.slice()), heads)
@@ -74,13 +74,13 @@ test('heads of one chunk encode it once, whoever comes first', () => {
   model.step([second!])
   assert.equal(encoding.left, 1)
   assert.deepEqual([first!.steps, second!.steps], [14, 14])
-  model.discard(first!) // what it encoded stays for the other
+  model.discard(first!) // its encoding stays for the other
   while (second!.stepsDone < second!.steps) model.step([second!])
   const alone = separateOne(model, request(chunk.slice(), heads[1]!))
-  assertClose(closeLane(model, second!).target[0]!, alone.target[0]!, IN_COMPANY)
+  assertClose(closeLane(model, second!).target[0]!, alone.target[0]!, IN_A_BATCH)
 })
 
-test('a target stays where its sound is among the channels', () => {
+test('a target stays in the channels of its sound', () => {
   const left = noise(60 * hop, 5)
   const open = request(left)
   const right = new Float32Array(left.length)
@@ -105,12 +105,12 @@ test('the seed, the prompt, the spans and the acceleration matter; punctuation d
   assert.ok(differs({ spans: [{ ...spans[0]!, include: false }] }) > 1e-3, 'a span without it')
   assert.ok(differs({ acceleration: 'quality' }) > 1e-4, 'more steps')
   for (const more of [{}, { prompt: ' Man speaking. ' }]) {
-    // as a graph or step by step
+    // whether it runs as a graph or step by step
     assert.ok(differs(more) < 1e-5, JSON.stringify(more))
   }
 })
 
-test("a lane's result does not depend on the lanes that share its batches, nor on when they came", () => {
+test("a lane's result does not depend on the lanes that share its batches, nor on when they joined", () => {
   const lane = fc.record({
     samples: fc.integer({ min: 1, max: 12 * hop }),
     prompt: fc.constantFrom('man speaking', 'a dog barking loudly in the distance', 'rain'),
@@ -121,23 +121,23 @@ test("a lane's result does not depend on the lanes that share its batches, nor o
       [{ start: 0, end: 1, include: false }],
     ),
     seed: fc.nat(),
-    /** After how many steps of the first lane it is opened. */
+    /** Round of steps before which it is opened. */
     after: fc.integer({ min: 0, max: 7 }),
   })
   fc.assert(
-    fc.property(fc.array(lane, { minLength: 2, maxLength: 4 }), (wanted) => {
-      const requests = wanted.map(({ samples, after: _, ...more }) =>
+    fc.property(fc.array(lane, { minLength: 2, maxLength: 4 }), (cases) => {
+      const requests = cases.map(({ samples, after: _, ...more }) =>
         request(noise(samples, more.seed), more),
       )
       const before = tf.memory().numTensors
       const results = separateStaggered(
         requests,
-        wanted.map(({ after }) => after),
+        cases.map(({ after }) => after),
       )
       const cached = tf.memory().numTensors - before
       for (const [i, result] of results.entries()) {
         const alone = separateOne(model, requests[i]!)
-        assertClose(result.target[0]!, alone.target[0]!, IN_COMPANY)
+        assertClose(result.target[0]!, alone.target[0]!, IN_A_BATCH)
       }
       assert.ok(
         tf.memory().numTensors - before <= Math.max(cached, 0),
@@ -148,7 +148,7 @@ test("a lane's result does not depend on the lanes that share its batches, nor o
   )
 })
 
-/** Opens each lane only after so many common steps, as requests come in. */
+/** Opens each lane in its round, as requests would arrive. */
 function separateStaggered(requests: readonly LaneRequest[], after: readonly number[]) {
   const lanes = requests.map((each, i) => (after[i] === 0 ? openLane(model, each) : null))
   for (let round = 0; ; round += 1) {
@@ -176,7 +176,7 @@ test('candidates of a chunk share its encoding, and lanes leave nothing behind',
   assert.equal(tf.memory().numTensors, before)
 })
 
-/** Frames that two chunks have in common; the later one begins where they do. */
+/** Frames that two chunks share, and by how many frames the second one starts later. */
 const SHARED = 60
 const LATER = 20
 
@@ -198,19 +198,19 @@ function overlaps() {
   return { separated, overlapState: first.overlapState, earlier, later }
 }
 
-/** Root mean square of the frames from `from` to `to`. */
+/** Returns the root mean square of the frames from `from` to `to`. */
 function rms(wave: Float32Array, from: number, to: number): number {
   const part = wave.subarray(from * hop, to * hop)
   return Math.sqrt(part.reduce((sum, x) => sum + x ** 2, 0) / part.length)
 }
 
-test("where chunks overlap, the later one, inpainted with the earlier one's overlap state, renders the same", (t) => {
+test("a chunk inpainted with the previous one's overlap state renders the same where they overlap", (t) => {
   const { earlier, later, overlapState } = overlaps()
   const differences = (more: Partial<LaneRequest>) => {
     const other = later(more)
     const difference = earlier.map((x, i) => x - other[i]!)
-    // Each is more accurate where it has more context, and the cross-fade goes by that: at either
-    // end the other one, which only just begins or ends there, has next to no weight.
+    // Each chunk is more accurate where it has more context, and the cross-fade reflects that: at either
+    // end, the chunk that only just begins or ends there has next to no weight.
     const faded = difference.map(
       (x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))),
     )
@@ -258,7 +258,7 @@ test('every candidate inpaints the overlap, which may begin later than the chunk
   })
 })
 
-test('an overlap state that is not of a chunk before is refused, and nothing is left of the lane', () => {
+test('an overlap state from no earlier chunk is refused, and its lane leaves nothing behind', () => {
   const { overlapState } = overlaps()
   const chunk = noise((LATER + SHARED) * hop, 6)
   separateOne(model, request(chunk.slice()))
@@ -280,7 +280,7 @@ test('an overlap state that is not of a chunk before is refused, and nothing is 
   assert.equal(tf.memory().numTensors, before)
 })
 
-test('what is no sound of the right rate is refused or read as silence', () => {
+test('a wrong rate or shape is refused, and invalid samples are read as silence', () => {
   const open = (channels: Float32Array[], rate = sampleRate) =>
     openLane(model, { ...request(wave), chunk: { channels, sampleRate: rate } })
   assert.throws(() => open([]), /1 to 8 channels/)
@@ -293,11 +293,11 @@ test('what is no sound of the right rate is refused or read as silence', () => {
   broken[5] = Number.NaN
   broken[6] = Number.POSITIVE_INFINITY
   silent[5] = silent[6] = 0
-  const [given, expected] = [broken, silent].map((samples) => separateOne(model, request(samples)))
-  assertClose(given!.target[0]!, expected!.target[0]!, { absolute: 1e-5 })
+  const [actual, expected] = [broken, silent].map((samples) => separateOne(model, request(samples)))
+  assertClose(actual!.target[0]!, expected!.target[0]!, { absolute: 1e-5 })
 })
 
-test('a lane that has done its steps cannot be stepped, nor one closed before', () => {
+test('a lane cannot be stepped after its last step, nor closed before it', () => {
   const lane = openLane(model, request(wave))
   assert.throws(() => closeLane(model, lane), /0 of \d+ steps/)
   while (lane.stepsDone < lane.steps) model.step([lane])
@@ -305,12 +305,12 @@ test('a lane that has done its steps cannot be stepped, nor one closed before', 
   model.discard(lane)
 })
 
-test('predicted spans are those of the span predictor, and are gone by as if they were given', () => {
+test('predicted spans come from the span predictor, and act like requested ones', () => {
   const { predictedSpans, target } = separateOne(model, request(wave, { predictSpans: true }))
   assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
-  const given = separateOne(model, request(wave, { spans: predictedSpans }))
-  assert.equal(given.predictedSpans, undefined)
-  assertClose(target[0]!, given.target[0]!, { absolute: 1e-5 })
+  const actual = separateOne(model, request(wave, { spans: predictedSpans }))
+  assert.equal(actual.predictedSpans, undefined)
+  assertClose(target[0]!, actual.target[0]!, { absolute: 1e-5 })
   const spans = [{ start: 0, end: 0.1, include: true }]
   assert.equal(
     separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans,
@@ -318,7 +318,7 @@ test('predicted spans are those of the span predictor, and are gone by as if the
   )
 })
 
-test('of several candidates each is scored by the judge, with what it says of the whole', async () => {
+test('each of several candidates is scored by the judge, with its overall score', async () => {
   const { target, score } = separateOne(model, request(wave, { candidates: 2, prompt: 'Rain!' }))
   const { judge } = await loadJudge(`${FIXTURES}/judge-tiny`)
   const [verdict] = judge([{ mixture: wave, separated: target[0]!, prompt: 'rain' }])
@@ -328,7 +328,7 @@ test('of several candidates each is scored by the judge, with what it says of th
   assert.ok(Math.abs(single.score - score) > 1e-3, 'the judge said nothing of the single one')
 })
 
-test('a step in which memory runs out, wherever, leaves its lanes as they were', () => {
+test('a step that runs out of memory anywhere leaves its lanes as they were', () => {
   const overlapSamples = 4 * hop
   const first = request(noise(20 * hop, 5), { overlapSamples })
   const { overlapState } = separateOne(model, first)
@@ -340,7 +340,7 @@ test('a step in which memory runs out, wherever, leaves its lanes as they were',
   const lanes = requests.map((each) => openLane(model, each))
   const { binding } = native
   let calls = 0
-  /** A step that fails at that call of TensorFlow. */
+  /** Runs a step that fails at this call to TensorFlow; returns how many tensors it leaked. */
   const failAt = (call: number) => {
     calls = 0
     const executeOp: Binding['executeOp'] = (...operation) => {
@@ -358,7 +358,7 @@ test('a step in which memory runs out, wherever, leaves its lanes as they were',
     )
     return tf.memory().numTensors - before
   }
-  model.step(lanes) // encodes, and begins the flows
+  model.step(lanes) // encodes, and starts the flows
   model.step(lanes)
   const counted = Object.create(binding, {
     executeOp: {
@@ -373,7 +373,7 @@ test('a step in which memory runs out, wherever, leaves its lanes as they were',
   model.step(lanes)
   native.binding = binding
   const all = calls
-  // The last operations are those that each lane's new state is made by.
+  // The last operations make the new state of each lane.
   for (const fromEnd of [0, 1, 2, 3, 5, 8, all - 1]) assert.equal(failAt(all - fromEnd), 0)
   while (lanes.some(({ stepsDone, steps }) => stepsDone < steps)) model.step(lanes)
   for (const [i, lane] of lanes.entries()) {

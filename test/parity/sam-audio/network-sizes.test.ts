@@ -1,4 +1,4 @@
-/** The codec and the flow network at other sizes than the fixture has, with random weights. */
+/** The codec and the flow network at sizes other than the fixture's, with random weights. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
 
-test('the codec of the published checkpoints: slices are the whole, and a frame is 1,920 samples', () => {
+test('the codec of the published checkpoints gives the same in slices, by frames of 1,920 samples', () => {
   const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CODEC)), CODEC)
   const hop = hopOf(CODEC)
   assert.equal(hop, 1_920)
@@ -32,7 +32,7 @@ test('the codec of the published checkpoints: slices are the whole, and a frame 
   assertClose(waves[1]!.dataSync<'float32'>(), waves[0]!.dataSync<'float32'>(), { absolute: 1e-5 })
 })
 
-test('a transformer of middle size, a row alone and in company', () => {
+test('in a transformer of medium size a row gives the same alone and in a batch', () => {
   const sizes = {
     dim: 512,
     heads: 8,

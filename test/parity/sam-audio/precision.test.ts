@@ -1,4 +1,4 @@
-/** bfloat16 compared with float32: how far the transformer's parts and whole separations come apart. */
+/** Compares bfloat16 with float32: how far the transformer's parts and whole separations differ. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { choosePrecision } from '../../../models/tensorflow/bfloat16.ts'
@@ -45,8 +45,8 @@ const [wide, half] = [
 ]
 
 /**
- * Without AVX-512 oneDNN has no products in bfloat16, and those of TensorFlow's own kernels are
- * rounded between blocks of a sum, too: 1.4 times the error, as measured.
+ * Without AVX-512 oneDNN has no bfloat16 products, and TensorFlow's own kernels also round between the
+ * blocks of a sum: 1.4 times the error, as measured.
  */
 const ROUNDINGS = hasInstructions(/\bavx512bw\b/) ? 1 : 2
 
@@ -64,7 +64,7 @@ function within(
   assert.equal(found > 1e-5, true, `${name}: ${found}, was it bfloat16 at all?`)
 }
 
-/** A batch of two rows at two times. */
+/** Returns the inputs of a batch of two rows at two times. */
 const input = (x: Tensor, network = wide) => ({
   x,
   memory: tf.randomNormal([2, 7, config.dim], 0, 1, 'float32', 2),
@@ -90,14 +90,14 @@ test('a bfloat16 tensor keeps eight bits, is narrow, and leaves nothing behind',
   assert.equal(tf.memory().numTensors, before)
 })
 
-test('softmax is that of tfjs', () => {
+test('softmax equals that of tfjs', () => {
   const x = tf.randomNormal([3, 5, 17], 0, 4, 'float32', 3)
   assertClose(softmax(x).dataSync() as Float32Array, tf.softmax(x).dataSync() as Float32Array, {
     absolute: 1e-6,
   })
 })
 
-test('every part of a block is float32 but for the rounding', (t) => {
+test('every part of a block matches float32 within rounding', (t) => {
   const feedForward = (precision: 'float32' | 'bfloat16') =>
     loadFeedForward(weights.at('layers').at(0).at('feed_forward').in(precision), {
       in: config.dim,
@@ -121,7 +121,7 @@ test('every part of a block is float32 but for the rounding', (t) => {
   within(t, 'block', block, same, 8e-3)
 })
 
-test('so is the whole transformer, and it leaves nothing behind', (t) => {
+test('the whole transformer matches too, and leaves nothing behind', (t) => {
   const inputs = input(frames)
   const expected = wide.forward(inputs)
   const before = tf.memory().numTensors
@@ -130,15 +130,15 @@ test('so is the whole transformer, and it leaves nothing behind', (t) => {
   within(t, 'transformer', actual, expected, 1e-2)
 })
 
-test('so are the scores of the judge, and the spans', async (t) => {
+test('the scores of the judge and the span predictor match too', async (t) => {
   const precisions = ['bfloat16', 'float32'] as const
   const verdict = { mixture: noise(9_000, 1), separated: noise(9_000, 2), prompt: 'a dog' }
   const judges = await Promise.all(
     precisions.map((each) => loadJudge(`${FIXTURES}/judge-tiny`, each)),
   )
   const [scores, expected] = judges.map(({ judge }) => {
-    const [given] = judge([verdict])
-    return tf.tensor1d(SCORES.map((name) => given![name]))
+    const [scoresOfPrecision] = judge([verdict])
+    return tf.tensor1d(SCORES.map((name) => scoresOfPrecision![name]))
   })
   within(t, 'judge', scores!, expected!, 1e-2)
 
@@ -152,7 +152,7 @@ test('so are the scores of the judge, and the spans', async (t) => {
   within(t, 'span predictor', audio!, full!, 2e-2)
 })
 
-test('auto is one of the two, and a choice is what it says', () => {
+test('auto picks one of the two, and an explicit choice is kept', () => {
   assert.deepEqual(
     [choosePrecision('float32'), choosePrecision('bfloat16')],
     ['float32', 'bfloat16'],
@@ -160,7 +160,7 @@ test('auto is one of the two, and a choice is what it says', () => {
   assert.equal(['float32', 'bfloat16'].includes(choosePrecision('auto')), true)
 })
 
-test('whole separations: in each precision, alone and in company', async (t) => {
+test('whole separations are close in both precisions, alone and in a batch', async (t) => {
   const [full, narrow] = [await loadSamAudio(FIXTURES), await loadSamAudio(FIXTURES, 'bfloat16')]
   assert.deepEqual(
     [full, narrow].map(({ description }) => description.precision),
@@ -182,8 +182,8 @@ test('whole separations: in each precision, alone and in company', async (t) => 
   const error = relativeError(alone, expected)
   t.diagnostic(`separation of 16 steps: ${error.toExponential(2)}`)
   assert.equal(error > 1e-6 && error < ROUNDINGS * 2e-2, true, `${error}`)
-  const company = [request(20), request(31, { prompt: 'a dog' }), request(5)]
-  const apart = relativeError(separate(narrow, company)[0]!.target[0]!, alone)
+  const batch = [request(20), request(31, { prompt: 'a dog' }), request(5)]
+  const apart = relativeError(separate(narrow, batch)[0]!.target[0]!, alone)
   t.diagnostic(`in company: ${apart.toExponential(2)}`)
   assert.equal(apart < ROUNDINGS * 1e-2, true, `${apart}`)
 })

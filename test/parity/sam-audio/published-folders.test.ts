@@ -1,4 +1,4 @@
-/** Folders as operators have them: other spellings and files, the same network. */
+/** Model folders as people have them: other spellings and files give the same network. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { FIXTURES } from '../../support/models/tiny-sam-audio.ts'
 const root = mkdtempSync(join(tmpdir(), 'published-'))
 after(() => rmSync(root, { recursive: true }))
 
-/** A copy of a part of the fixtures. */
+/** Copies a part of the fixtures; returns its folder. */
 function copyOf(part: string, name: string): string {
   const folder = join(root, name, part)
   cpSync(join(FIXTURES, part), folder, { recursive: true })
@@ -31,7 +31,7 @@ function copyOf(part: string, name: string): string {
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** Writes these tensors of a safetensors file to one of their own. */
+/** Writes these tensors of a safetensors file to a new file. */
 function writeTensors(file: string, from: string, names: readonly string[]): void {
   const tensors = openTensors(from)
   writeAll(file, new Map(names.map((name) => [name, tensors.get(name)!])))
@@ -61,7 +61,7 @@ async function statesOf(folder: string): Promise<Float32Array> {
   return states.dataSync<'float32'>()
 }
 
-test('T5 without tokenizer_config.json: its padding is that of config.json', async () => {
+test('T5 without tokenizer_config.json takes its padding from config.json', async () => {
   const folder = copyOf('t5-tiny', 'bare')
   rmSync(join(folder, 'tokenizer_config.json'))
   assert.deepEqual(await statesOf(folder), await statesOf(join(FIXTURES, 't5-tiny')))
@@ -70,7 +70,7 @@ test('T5 without tokenizer_config.json: its padding is that of config.json', asy
   await assert.rejects(loadTextEncoder(folder, 512), /no padding: pad_token .* or pad_token_id/)
 })
 
-test('weights in several files are those of one', async () => {
+test('weights in several files equal those in one', async () => {
   const folder = copyOf('t5-tiny', 'sharded')
   const whole = join(folder, 'model.safetensors')
   const names = [...openTensors(whole).keys()]
@@ -105,7 +105,7 @@ test('pytorch_model.bin is read as a state dict', async () => {
   assert.deepEqual([judge.problems, judge.weights!.file], [[], join(folder, 'pytorch_model.bin')])
 })
 
-test('the base of rotary positions is read in either spelling, and needed', async () => {
+test('the base of rotary positions is read in either spelling, and required', async () => {
   const folder = copyOf('judge-tiny', 'rope')
   const file = join(folder, 'config.json')
   const before = await readJudgeConfig(file)
@@ -140,16 +140,16 @@ test('the base of rotary positions is read in either spelling, and needed', asyn
   await assert.rejects(readSpanPredictorConfig(spans), /global_rope_theta/)
 })
 
-/** The judge's own folder as transformers spells it, its codec the one of the span predictor. */
+/** Creates a judge folder in the spelling of transformers, with the span predictor's codec. */
 function transformersJudge(): string {
   const folder = copyOf('judge-tiny', 'transformers')
-  const own = [...openTensors(join(folder, 'checkpoint.pt'))].filter(
+  const judgeTensors = [...openTensors(join(folder, 'checkpoint.pt'))].filter(
     ([name]) => !name.startsWith('audio_codec.'),
   )
   const codec = [...openTensors(join(FIXTURES, 'pe-a-frame-tiny/model.safetensors'))]
     .filter(([name]) => name.startsWith('audio_model.dac_vae_encoder.'))
     .map(([name, tensor]) => [name.replace('audio_model.', ''), tensor] as const)
-  writeAll(join(folder, 'model.safetensors'), new Map([...own, ...codec]))
+  writeAll(join(folder, 'model.safetensors'), new Map([...judgeTensors, ...codec]))
   rmSync(join(folder, 'checkpoint.pt'))
   const { audio_codec: _, ...config } = readJson(join(folder, 'config.json'))
   const spans = readJson(join(FIXTURES, 'pe-a-frame-tiny/config.json'))
@@ -164,7 +164,7 @@ function transformersJudge(): string {
   return folder
 }
 
-test('the codec of transformers gives what the reference gave', () =>
+test('the codec in the spelling of transformers gives what the reference gave', () =>
   tf.tidy(() => {
     const part = join(FIXTURES, 'pe-a-frame-tiny')
     const config = dacConfig(readJson(join(part, 'config.json')).audio_model.dac_vae_encoder)
@@ -185,7 +185,7 @@ test('the codec of transformers gives what the reference gave', () =>
     assertClose(ours.dataSync<'float32'>(), theirs.values(), { absolute: 6e-5 })
   }))
 
-test('the judge as transformers spells it is found, sound, and judges', async () => {
+test('a judge in the spelling of transformers is found without problems, and judges', async () => {
   const folder = transformersJudge()
   const { parts, warnings } = await takeInventory(folder)
   const judge = parts.find(({ part }) => part === 'judge')!
@@ -195,7 +195,7 @@ test('the judge as transformers spells it is found, sound, and judges', async ()
   assert.equal(Object.values(scores!).every(Number.isFinite), true)
 })
 
-test('a folder that seems to be a part and is not used is warned of, naming why', async () => {
+test('a folder that looks like a part but is not used gives a warning that says why', async () => {
   for (const part of ['sam-audio-tiny', 't5-tiny', 'judge-tiny']) copyOf(part, 'unused')
   const file = join(root, 'unused/judge-tiny/config.json')
   writeFileSync(file, JSON.stringify({ audio_config: {}, text_config: {} }))

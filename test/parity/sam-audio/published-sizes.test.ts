@@ -1,4 +1,4 @@
-/** Checkpoints that have exactly the tensors of the published ones are read whole. */
+/** Checkpoints with exactly the tensors of the published ones are read in full. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countOf } from '../../../models/checkpoint/stored-tensor.ts'
@@ -16,27 +16,27 @@ import {
 import { randomWeights } from '../../support/models/random-weights.ts'
 import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
 
-/** The fixture's, which the reference's own code made. */
+/** The fixture's watermark, which the reference's own code made. */
 const TINY_WATERMARK = { channels: 2, hiddenDim: 32, codeDim: 8, bits: 16, rates: [4, 3, 2, 2] }
 
-test('the list of a size is made as the reference makes its own: that of the fixture', async () => {
-  const made = checkpointShapes(await readConfig(CONFIG), TINY_WATERMARK)
+test('the shapes for a configuration are those that the reference made for the fixture', async () => {
+  const generated = checkpointShapes(await readConfig(CONFIG), TINY_WATERMARK)
   const stored = [...openTensors(CHECKPOINT)].filter(
     ([name]) => !name.startsWith('vision_encoder.'),
   )
   const sorted = (entries: [string, readonly number[]][]) =>
     entries.sort(([a], [b]) => (a < b ? -1 : 1))
   assert.deepEqual(
-    sorted(Object.entries(made)),
+    sorted(Object.entries(generated)),
     sorted(stored.map(([name, { shape }]) => [name, shape])),
   )
 })
 
-/** Millions in the transformer, counted apart from this code from the reference's. */
+/** Millions of parameters in the transformer, counted from the reference rather than by this code. */
 const PARAMETERS: Record<PublishedSize, number> = { small: 219.8, base: 643.1, large: 2928.8 }
 
 for (const size of PUBLISHED_SIZES) {
-  test(`${size}: every tensor is read at its shape, but for the watermark's`, async () => {
+  test(`${size}: every tensor but the watermark's is read at its shape`, async () => {
     const config = publishedSizes(size)
     const shapes = checkpointShapes(config, PUBLISHED_WATERMARK)
     const transformer = Object.entries(shapes).filter(([name]) => name.startsWith('transformer.'))
@@ -44,14 +44,14 @@ for (const size of PUBLISHED_SIZES) {
     assert.equal(Number(millions.toFixed(1)), PARAMETERS[size])
     for (const precision of ['float32', 'bfloat16'] as const) {
       await withShapeBinding(async (memory) => {
-        loadNetwork(randomWeights(shapes), config, precision) // throws of what is missing or unread
+        loadNetwork(randomWeights(shapes), config, precision) // throws if a tensor is missing or left unread
         const width = memory.inUse / 1e6 / millions
         assert.ok(precision === 'float32' ? width > 4 : width > 2, `${width} bytes a parameter`)
       })
     }
   })
 
-  test(`${size}: a tensor too many, too few or of another shape is named`, async () => {
+  test(`${size}: an extra tensor, a missing one and one of another shape are named`, async () => {
     const config = publishedSizes(size)
     const shapes = checkpointShapes(config, PUBLISHED_WATERMARK)
     const load = (changed: Record<string, readonly number[]>) =>

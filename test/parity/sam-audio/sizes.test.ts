@@ -1,4 +1,4 @@
-/** The parts next to the checkpoint at the widths of published models, random, with fewer layers. */
+/** The parts beside the checkpoint, as wide as in published models, with random weights and fewer layers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadSpanNetwork } from '../../../models/sam-audio/spans/span-predictor.ts'
@@ -9,11 +9,11 @@ import { spanPredictorShapes, t5Shapes } from '../../support/models/random-parts
 import { randomWeights } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
 
-/** Some tokens, the same for the same seed. */
+/** Returns tokens drawn from the seed. */
 const tokens = (count: number, seed: number): number[] =>
   Array.from(noise(count, seed, 400), (value) => 500 + Math.floor(value))
 
-/** Rows of tokens padded to the longest: ids and which of them are real. */
+/** Pads rows of tokens to the longest; returns their ids and a mask of the real ones. */
 function padded(rows: readonly number[][]): [ids: Tensor, valid: Tensor] {
   const longest = Math.max(...rows.map(({ length }) => length))
   const fill = (valueOf: (row: number[], i: number) => number) =>
@@ -28,13 +28,13 @@ function padded(rows: readonly number[][]): [ids: Tensor, valid: Tensor] {
   ]
 }
 
-/** The second answer of two, cut to what there is of it alone, is the answer alone. */
-function assertSecondIsItself(together: Tensor, alone: Tensor): void {
+/** Asserts that the second of two results, without its padding, equals the result alone. */
+function assertSecondEqualsAlone(together: Tensor, alone: Tensor): void {
   const rest = alone.shape.slice(1)
   const second = tf.slice(together, [1, ...rest.map(() => 0)], [1, ...rest])
-  const [ours, own] = [second, alone].map((x) => x.dataSync<'float32'>())
-  assert.equal(new Set(own).size > rest.length, true, 'the answer is a constant')
-  assertClose(ours!, own!, { relative: 1e-5 })
+  const [ours, expected] = [second, alone].map((x) => x.dataSync<'float32'>())
+  assert.equal(new Set(expected).size > rest.length, true, 'the answer is a constant')
+  assertClose(ours!, expected!, { relative: 1e-5 })
 }
 
 test('T5 as wide as t5-base', () =>
@@ -54,7 +54,7 @@ test('T5 as wide as t5-base', () =>
     const [long, short] = [tokens(40, 1), tokens(7, 2)]
     const alone = t5.forward(...padded([short]))
     assert.deepEqual(alone.shape, [1, 7, 768])
-    assertSecondIsItself(t5.forward(...padded([long, short])), alone)
+    assertSecondEqualsAlone(t5.forward(...padded([long, short])), alone)
   }))
 
 test('the span predictor as wide as pe-a-frame-large', () =>
@@ -100,10 +100,10 @@ test('the span predictor as wide as pe-a-frame-large', () =>
         7,
       ),
     ])
-    assertSecondIsItself(network.embedAudio(both, [60, 23]), network.embedAudio(short, [23]))
-    const said = [tokens(150, 5), tokens(9, 6)]
-    assertSecondIsItself(
-      network.embedText(...padded(said)),
-      network.embedText(...padded([said[1]!])),
+    assertSecondEqualsAlone(network.embedAudio(both, [60, 23]), network.embedAudio(short, [23]))
+    const texts = [tokens(150, 5), tokens(9, 6)]
+    assertSecondEqualsAlone(
+      network.embedText(...padded(texts)),
+      network.embedText(...padded([texts[1]!])),
     )
   }))

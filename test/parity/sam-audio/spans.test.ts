@@ -1,4 +1,4 @@
-/** Anchors and predicted spans against the reference: `golden/span_predictor.*`. */
+/** Compares anchors and predicted spans with the reference: `golden/span_predictor.*`. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ interface Row {
   seed: number
 }
 
-/** Features of any frames, padded to the longest with what must have no effect. */
+/** Returns features of rows of any length, padded to the longest with values that must have no effect. */
 function featuresOf(rows: readonly Row[]): Tensor {
   const longest = Math.max(...rows.map(({ frames }) => frames))
   const { featureDim } = config
@@ -71,7 +71,7 @@ function scoresOf(rows: readonly Row[]): Float32Array[] {
 const text = fc.constantFrom('a dog', '', 'rain on a tin roof while somebody speaks quietly', 'ö')
 const row = fc.record({ frames: fc.integer({ min: 1, max: 60 }), text, seed: fc.nat() })
 
-test('a row scores the same alone, padded and in any company', () => {
+test('a row scores the same alone, padded and in any batch', () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 2, maxLength: 4 }), (rows) => {
       const before = tf.memory().numTensors
@@ -85,7 +85,7 @@ test('a row scores the same alone, padded and in any company', () => {
   )
 })
 
-test("what is predicted are the spans of the real frames' scores", async () => {
+test('predicted spans come from the scores of the real frames', async () => {
   const { predict } = await loadSpanPredictor(folder)
   const rows = [
     { frames: 40, text: 'a dog', seed: 3 },
@@ -93,21 +93,21 @@ test("what is predicted are the spans of the real frames' scores", async () => {
   ]
   const features = featuresOf(rows)
   const before = tf.memory().numTensors
-  const found = predict(features, [40, 9], ['a dog', 'rain'], CLOCK)
+  const predicted = predict(features, [40, 9], ['a dog', 'rain'], CLOCK)
   assert.equal(tf.memory().numTensors, before)
   features.dispose()
   assert.deepEqual(
-    found,
+    predicted,
     scoresOf(rows).map((scores) => findSpans(scores, CLOCK)),
   )
-  assert.equal(found.flat().length > 0, true, 'nothing was found')
+  assert.equal(predicted.flat().length > 0, true, 'nothing was found')
 })
 
-test('spans are the runs of scores above the threshold, and exactly those', () => {
+test('spans are exactly the runs of scores above the threshold', () => {
   const scores = fc.array(fc.constantFrom(0, 0.3, 0.31, 1, Number.NaN), { maxLength: 40 })
   fc.assert(
     fc.property(scores, (row) => {
-      const clock = { sampleRate: 8, hop: 1 } // times that float32 holds exactly
+      const clock = { sampleRate: 8, hop: 1 } // float32 holds its times exactly
       const spans = findSpans(row, clock)
       const covered = row.map((_, frame) =>
         spans.some(({ start, end }) => start * 8 <= frame && frame < end * 8),

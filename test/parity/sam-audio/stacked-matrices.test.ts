@@ -1,4 +1,4 @@
-/** Matrices laid for products while they are read: nothing but their order and width may change. */
+/** Matrices rearranged for products while they are read: only their order and width may change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { roundToBfloat16 } from '../../../models/tensorflow/bfloat16.ts'
@@ -23,7 +23,7 @@ const stored = (values: Float32Array, shape: number[]) => ({
   values: () => values,
 })
 
-/** Two matrices of 6 columns, 4 and 2 rows; each number encodes its place. */
+/** Two matrices with 6 columns and with 4 or 2 rows; each number encodes its position. */
 const weights = Weights.of(
   'two matrices',
   new Map(
@@ -52,7 +52,7 @@ const rows = [
   [106, 107, 108, 109, 110, 111],
 ]
 
-test('rows come in the order asked for, in either width, and nothing else is left', () => {
+test('rows come in the requested order and width, and nothing else is left behind', () => {
   const before = tf.memory().numTensors
   const wide = readStacked(parts, 6)
   const narrow = readStacked(
@@ -65,7 +65,7 @@ test('rows come in the order asked for, in either width, and nothing else is lef
   assert.deepEqual(toFloat32(narrow).arraySync(), rows, 'whole numbers below 256 need no rounding')
 })
 
-test('what was read stays as it was while more is read into the same room', () => {
+test('tensors stay intact while later ones are read into the same buffer', () => {
   const stored = [...openTensors(CHECKPOINT)]
     .filter(([name]) => /^transformer.*weight$/.test(name))
     .slice(0, 40)
@@ -75,7 +75,7 @@ test('what was read stays as it was while more is read into the same room', () =
     assert.deepEqual(tensors[i]!.dataSync(), values(), name)
 })
 
-test('rounding is that of TensorFlow', () => {
+test('rounding equals that of TensorFlow', () => {
   const floats = fc.float32Array({ minLength: 2, maxLength: 64 })
   fc.assert(
     fc.property(floats, (some) => {
@@ -92,7 +92,7 @@ test('rounding is that of TensorFlow', () => {
   )
 })
 
-test('heads lie as a reshape and a transposition would lay them', () => {
+test('heads are laid out as by a reshape and a transposition', () => {
   const [width, heads] = [6, 4]
   const indices = tf.range(0, width * heads)
   const order = (rowAt: (place: number) => number) =>

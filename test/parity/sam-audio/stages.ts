@@ -10,7 +10,7 @@ const FOLDER = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url
 
 export const reference = await Reference.open(FOLDER)
 
-/** One test of all that the stage compares with the reference. */
+/** Adds a test of everything that the stage compares with the reference. */
 export function testStage(name: string): void {
   test(`${name}: everything is within what the manifest allows`, async () => {
     const stage = STAGES[name]!

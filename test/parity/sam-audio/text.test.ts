@@ -18,7 +18,7 @@ testStage('t5')
 
 const oddTexts = fileURLToPath(new URL('../../fixtures/parity/odd-texts.json', import.meta.url))
 
-test('odd texts give the tokens that the tokenizers library gives', async () => {
+test('odd texts give the same tokens as the tokenizers library', async () => {
   const { cases } = JSON.parse(readFileSync(oddTexts, 'utf8')) as {
     cases: { text: string; t5: number[]; bpe: number[] }[]
   }
@@ -33,21 +33,21 @@ test('odd texts give the tokens that the tokenizers library gives', async () => 
   }
 })
 
-/** The states of each text's tokens. */
+/** Returns the states of each text's tokens. */
 function statesOf(texts: readonly string[]): Float32Array[] {
   const { states, valid } = encode(texts)
   const lengths = tf.tidy(() => valid.sum(1).arraySync() as number[])
   const rows = lengths.map((length, row) => {
-    const own = tf.slice(states, [row, 0, 0], [1, length, -1])
-    const values = own.dataSync<'float32'>()
-    own.dispose()
+    const rowStates = tf.slice(states, [row, 0, 0], [1, length, -1])
+    const values = rowStates.dataSync<'float32'>()
+    rowStates.dispose()
     return values
   })
   tf.dispose([states, valid])
   return rows
 }
 
-test('a prompt has the same states alone and in any company, and nothing is left behind', () => {
+test('a prompt has the same states alone and in any batch, and nothing is left behind', () => {
   const word = fc.constantFrom('dog', 'barking', 'a', 'the rain', '…', 'Ünïcode', '日本', '</s>')
   const text = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '))
   fc.assert(

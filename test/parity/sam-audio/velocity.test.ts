@@ -29,7 +29,7 @@ interface Row {
   seed: number
 }
 
-/** Rows of any lengths, times, texts and anchors, padded to the longest. */
+/** Evaluates rows of any lengths, times, texts and anchors in one batch, padded to the longest. */
 function evaluate(batchRows: readonly Row[]): Float32Array[] {
   const most = Math.max(...batchRows.map(({ frames }) => frames))
   const mostWords = Math.max(...batchRows.map(({ words }) => words))
@@ -83,7 +83,7 @@ function evaluate(batchRows: readonly Row[]): Float32Array[] {
   return batchRows.map(({ frames }, i) => flat.slice(i * most * width, (i * most + frames) * width))
 }
 
-test('a row gives the same alone, padded and in any company, whatever its time', () => {
+test('a row gives the same alone, padded and in any batch, at any time', () => {
   const row = fc.record({
     frames: fc.integer({ min: 1, max: 60 }),
     words: fc.integer({ min: 1, max: 9 }),
@@ -104,7 +104,7 @@ test('a row gives the same alone, padded and in any company, whatever its time',
   )
 })
 
-test('as a graph it gives the same, masks and all', () => {
+test('as a graph it gives the same, with its masks', () => {
   const rows = [
     { frames: 20, words: 3, time: 0.25, anchor: 1, seed: 5 },
     { frames: 13, words: 5, time: 0.5, anchor: 0, seed: 6 },
@@ -116,25 +116,25 @@ test('as a graph it gives the same, masks and all', () => {
   }
 })
 
-test('times embedded from a table equal those embedded one by one; another one is refused', () => {
+test('times embedded from a table equal those embedded directly, and one outside it is refused', () => {
   const times = [0, 0.25, 0.9]
-  const [one, table] = [
+  const [direct, table] = [
     transformer.embedTime(times),
     tabulateEmbedding(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times),
   ]
   for (const name of ['final', 'blocks', 'memory'] as const) {
-    assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), {
+    assertClose(table[name].dataSync<'float32'>(), direct[name].dataSync<'float32'>(), {
       absolute: 1e-6,
     })
   }
-  tf.dispose([{ ...one }, { ...table }])
+  tf.dispose([{ ...direct }, { ...table }])
   assert.throws(
     () => tabulateEmbedding(transformer.embedTime, [0, 1])([0.5]),
     /0.5 is not in the table/,
   )
 })
 
-test('a row longer than the network has positions for is refused', () => {
+test('a row with more frames than the network has positions is refused', () => {
   const frames = config.transformer.positionsMax + 1
   assert.throws(
     () => evaluate([{ frames, words: 1, time: 0, anchor: 0, seed: 1 }]),

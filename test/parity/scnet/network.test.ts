@@ -24,7 +24,7 @@ await testStages(FOLDER)
 const { network } = await openScnet(await GoldenFolder.open(FOLDER))
 testGraph(tf.tensor3d(noise(3 * 2 * 2000, 1, 0.1), [3, 2, 2000]), network.separate, 1e-5)
 
-test('any length is separated, one sample too', () => {
+test('any length is separated, even one sample', () => {
   for (const samples of [1, 64, 129, 2000]) {
     const stems = tf.tidy(() => network.separate(tf.ones([1, 2, samples])))
     assert.deepEqual(stems.shape, [1, 4, 2, samples])
@@ -35,8 +35,8 @@ test('any length is separated, one sample too', () => {
 
 const WITHOUT_LSTM = { skip: !hasLstm() && 'a processor without AVX2, or a GPU' }
 
-test('a recurrent layer in one operation is that in steps, row by row', WITHOUT_LSTM, () => {
-  const [steps, rows, dim, hidden] = [37, 13, 5, 20] // no multiples of steps of a graph, or of tiles
+test('a recurrent layer in one operation equals one in steps, row by row', WITHOUT_LSTM, () => {
+  const [steps, rows, dim, hidden] = [37, 13, 5, 20] // multiples of neither a graph's steps nor a tile
   const weights = randomWeights({
     ...Object.fromEntries(
       ['', '_reverse'].flatMap((direction) => [
@@ -63,7 +63,7 @@ test('a recurrent layer in one operation is that in steps, row by row', WITHOUT_
   assert.throws(() => inOne(wide), /WinnowLstm's weights do not fit its input/)
 })
 
-/** As the notes of the reference list them. */
+/** Lengths of each level, from the notes on the reference. */
 const LENGTHS: Readonly<Record<string, number[][]>> = {
   scnet: [
     [359, 803, 887, 359, 201, 56],
@@ -93,7 +93,7 @@ for (const [name, expected] of Object.entries(LENGTHS)) {
   })
 }
 
-test('what no SCNet has is refused by name', () => {
+test('an unsupported configuration is refused by name', () => {
   const { kwargs } = readInventory(FOLDER, 'scnet')
   const cases: [object, RegExp][] = [
     [{ win_size: 2048 }, /whose window is shorter than its transform is not supported/],

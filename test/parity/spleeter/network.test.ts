@@ -18,7 +18,7 @@ import {
 
 const FOLDER = fixtureFolder('spleeter')
 
-await testStages(FOLDER, ['published']) // see published.test.ts
+await testStages(FOLDER, ['published']) // tested in test/integration/models/spleeter/published.test.ts
 
 const { network } = await openTiny(await GoldenFolder.open(FOLDER))
 testGraph(tf.tensor3d(noise(6 * 5_000, 1, 0.1), [3, 2, 5_000]), network.separate, 2e-6)
@@ -26,16 +26,16 @@ testGraph(tf.tensor3d(noise(6 * 5_000, 1, 0.1), [3, 2, 5_000]), network.separate
 test('every tensor of the published checkpoint is read at its shape', async () => {
   const { kwargs, shapes } = readInventory(FOLDER, 'spleeter-2stems')
   const named = Object.entries(shapes).filter(([name]) => name !== 'global_step')
-  const own = named.map(([name, shape]) => [name.replaceAll('/', '.'), shape] as const)
-  assert.equal(own.length, 148)
+  const renamed = named.map(([name, shape]) => [name.replaceAll('/', '.'), shape] as const)
+  assert.equal(renamed.length, 148)
   await withShapeBinding(async () => {
-    const weights = randomWeights(Object.fromEntries(own))
+    const weights = randomWeights(Object.fromEntries(renamed))
     loadNetwork(weights, readSpleeterConfig(kwargs))
     weights.assertAllRead()
   })
 })
 
-test('what no Spleeter has is refused by name', () => {
+test('an unsupported configuration is refused by name', () => {
   const refused: [change: object, message: RegExp][] = [
     [{ n_channels: 1 }, /n_channels 1 is not supported, only 2/],
     [{ separation_exponent: 1 }, /separation_exponent 1 is not supported/],
