@@ -1,4 +1,4 @@
-/** A gRPC client of SeparationService, like one in another service. */
+/** A gRPC client of SeparationService, such as another service would use. */
 
 import { Readable, type Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -13,7 +13,7 @@ import type { Gateway } from '../gateway/start-gateway.ts'
 type Message = Record<string, any>
 
 interface CallOptions {
-  /** Null for a call without a key. */
+  /** Null to send no key. */
   key?: string | null
   metadata?: Record<string, string>
   deadlineMs?: number
@@ -40,7 +40,7 @@ export async function startSeparationClient(
   return { server, ...client }
 }
 
-/** Connects a client to `address`; `ownKey` is the API key of calls that name no other. */
+/** Connects a client to `address`; `ownKey` is the API key of calls that set no other. */
 export function separationClient(address: string, ownKey: string) {
   const client = new Client(address, grpc.credentials.createInsecure())
   const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
@@ -75,7 +75,7 @@ export function separationClient(address: string, ownKey: string) {
           headers(given),
           options(given),
           (error: grpc.ServiceError | null, reply: Message) => {
-            sending.destroy() // a response before the end decides the outcome
+            sending.destroy() // the response ends the call, even before all messages are sent
             if (error) reject(error)
             else resolve(reply)
           },

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../../gateway/store/database.ts'
 
-/** Asserts that every account's sums and count of files match its rows. */
+/** Asserts that every account's byte sums and file count match its rows. */
 export async function assertMediaSums(store: Store): Promise<void> {
   const [accounts, files, requests] = await Promise.all([
     store.selectFrom('accounts').selectAll().execute(),

@@ -1,4 +1,4 @@
-/** Receives spans like an OpenTelemetry collector, over HTTP as JSON, until the test ends. */
+/** Receives spans as an OpenTelemetry collector would, over HTTP as JSON, until the test ends. */
 
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
@@ -8,7 +8,7 @@ export interface ReceivedSpan {
   /** The service name of the resource. */
   service: string
   name: string
-  /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer, as in OTLP. */
+  /** OTLP's kinds: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number
   traceId: string
   spanId: string

@@ -1,6 +1,6 @@
 /**
  * Describes the published checkpoints of SAM-Audio: their configurations, and the names and shapes
- * of their tensors, except for those of the vision encoder, which is never read. Their origin:
+ * of their tensors, except those of the vision encoder, which is never read. Source:
  * models/sam-audio/published/sizes.json.
  */
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ export const PUBLISHED_SIZES = Object.keys(published.sizes) as PublishedSize[]
 
 export const PUBLISHED_WATERMARK = published.watermark
 
-/** Returns the published `config.json` of a size. */
+/** Returns the published `config.json` for a size. */
 export function publishedConfig(size: PublishedSize): object {
   const { config, sizes } = published
   const transformer = { ...config.transformer, ...sizes[size], context_dim: sizes[size].dim }

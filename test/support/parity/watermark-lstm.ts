@@ -27,7 +27,7 @@ function loadLstmLayer(weights: Weights, index: number, dim: number): Layer {
   return (x) =>
     tf.tidy(() => {
       const [batch, frames] = x.shape as [number, number, number]
-      // The input's part of the gates can be computed for all frames at once.
+      // The input's contribution to the gates can be computed for all frames at once.
       const driven = tf
         .matMul(x.reshape([-1, dim]), input)
         .add(bias)

@@ -1,7 +1,8 @@
 /**
  * The watermark that the reference adds to decoded audio: an inaudible message of a few bits in
- * every frame at the watermark's own frame rate (DACVAE's watermark, after AudioSeal). Every layer
- * is causal, so the padding of a row does not change the frames before it. Winnow does not add it.
+ * every frame, at the watermark's own frame rate (DACVAE's watermark, after AudioSeal). Every layer
+ * is causal, so padding at the end of a row does not change the frames before it. Winnow does not
+ * add the watermark.
  */
 import type { Layer } from '../../../models/layers/layers.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
@@ -12,16 +13,16 @@ import { loadResidualLstm } from './watermark-lstm.ts'
 
 export type Watermark = ReturnType<typeof loadWatermark>
 
-/** The factor on the watermark's signal before it is added to the samples. */
+/** The watermark's signal is multiplied by this before it is added to the samples. */
 const STRENGTH = 0.25
 const KERNEL = 7
 const UNIT_KERNEL = 3
 
 /**
- * @param weights of the codec's decoder, from whose shapes the sizes follow
+ * @param weights of the codec's decoder; their shapes determine the sizes
  * @param blockCount blocks of the decoder; each stores one block of the watermark's encoder and one
  *   of its decoder
- * @throws Error naming a weight that is missing or misshapen
+ * @throws Error naming a weight that is missing or of the wrong shape
  */
 export function loadWatermark(weights: Weights, blockCount: number) {
   const blocks = Array.from({ length: blockCount }, (_, i) =>
@@ -40,14 +41,17 @@ export function loadWatermark(weights: Weights, blockCount: number) {
   const table = messages.get('weight', [words, sizes.codeDim])
   const bits = words / 2
 
-  /** message [batch, bits] of 0 and 1 to its code, [batch, 1, codeDim], the same in every frame. */
+  /**
+   * Turns a message [batch, bits] of 0 and 1 into its code [batch, 1, codeDim], the same in every
+   * frame.
+   */
   const messageCode = (message: Tensor): Tensor =>
     tf.tidy(() => {
       const places = message.cast('int32').add(tf.range(0, words, 2, 'int32')) // [batch, bits]
       return tf.gather(table, places).sum(1, true) // [batch, bits, codeDim] to [batch, 1, codeDim]
     })
 
-  /** The watermark's signal: samples and signal [batch, samples, 1]. */
+  /** Returns the watermark's signal for samples, both [batch, samples, 1]. */
   const mark = (samples: Tensor, message: Tensor): Tensor =>
     tf.tidy(() => {
       const down = [...blocks].reverse().reduce((x, block) => block.down(x), encoderIn(samples))
@@ -56,7 +60,7 @@ export function loadWatermark(weights: Weights, blockCount: number) {
       return decoderOut(tf.elu(blocks.reduce((x, block) => block.up(x), decoded)))
     })
 
-  /** Samples [batch, samples, 1] and message [batch, bits] to the marked samples. */
+  /** Adds the watermark for message [batch, bits] to samples [batch, samples, 1]. */
   const forward = (samples: Tensor, message: Tensor): Tensor =>
     tf.tidy(() => samples.add(mark(samples, message).mul(STRENGTH)))
 
@@ -80,7 +84,7 @@ interface WatermarkSizes {
   hiddenDim: number
 }
 
-/** The encoder's layers before and after its blocks, and the sizes that their shapes state. */
+/** Loads the encoder's layers before and after its blocks; their shapes determine the sizes. */
 function loadEncoderLayers(weights: Weights) {
   const first = weights.at('pre').at(3)
   const last = weights.at('post').at(2)
@@ -95,7 +99,7 @@ function loadEncoderLayers(weights: Weights) {
   }
 }
 
-/** The decoder's layers before and after its blocks. */
+/** Loads the decoder's layers before and after its blocks. */
 function loadDecoderLayers(weights: Weights, { channels, codeDim, hiddenDim }: WatermarkSizes) {
   const [first, lstm] = [weights.at('pre').at(0), weights.at('pre').at(1)]
   return {
@@ -130,15 +134,15 @@ function loadBlock(weights: Weights) {
   })
   const upUnit = loadUnit(weights.at(PLACES.upUnit), narrow)
   return {
-    /** [batch, frames · stride, narrow] to [batch, frames, wide]. */
+    /** Turns [batch, frames · stride, narrow] into [batch, frames, wide]. */
     down: (x: Tensor): Tensor => tf.tidy(() => downsample(tf.elu(downUnit(x)))),
-    /** The way back: [batch, frames, wide] to [batch, frames · stride, narrow]. */
+    /** Turns [batch, frames, wide] back into [batch, frames · stride, narrow]. */
     up: (x: Tensor): Tensor => tf.tidy(() => upUnit(upsample(tf.elu(x)))),
     upsample,
   }
 }
 
-/** A residual unit: two causal convolutions, the first of half the width, rounded down. */
+/** Loads a residual unit: two causal convolutions, the first of half the width, rounded down. */
 function loadUnit(weights: Weights, dim: number): Layer {
   const block = weights.at('block')
   const narrow = Math.floor(dim / 2)
@@ -154,7 +158,7 @@ interface CausalSizes {
   stride?: number
 }
 
-/** A causal convolution: a frame depends on itself and the frames before it. */
+/** Loads a causal convolution, in which a frame depends only on itself and earlier ones. */
 function loadCausal(weights: Weights, { kernel, stride = 1, ...sizes }: CausalSizes): Layer {
   return loadConvolution(weights, readPlainKernel, {
     ...sizes,

@@ -1,4 +1,4 @@
-/** The network of a reference run: `model/*.ckpt` and the .yaml next to it. */
+/** Opens the network of a reference run: `model/*.ckpt` and the .yaml next to it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
@@ -14,8 +14,9 @@ export interface LoadedScnet {
 }
 
 /**
- * @param levelsSpectrum with the level of each chunk's spectrum; absent: as the manifest states
- * @throws Error naming weights that are missing, misshapen or unread
+ * @param levelsSpectrum whether to normalize the level of each chunk's spectrum; by default as the
+ *   manifest states
+ * @throws Error naming weights that are missing, unused or of the wrong shape
  */
 export async function openScnet(
   { folder, manifest }: GoldenFolder,
