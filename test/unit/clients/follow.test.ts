@@ -1,4 +1,7 @@
-/** By itself: what `fetch` has begun with true timers does not go on with these. */
+/**
+ * Alone in its file, because what `fetch` has started with real timers does not continue with
+ * mocked ones.
+ */
 
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'

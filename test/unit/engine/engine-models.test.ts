@@ -11,7 +11,9 @@ import { PLAIN_MODEL } from '../../support/models/plain-model.ts'
 
 const log = createLogger('test', 'silent')
 
-/** Models in a folder, and what computes them, which loads what it is told to. */
+/**
+ * Starts an engine's models in a folder, with fake computes that load whatever they are asked to.
+ */
 function start(t: TestContext, installed: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'engine-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -50,7 +52,7 @@ function start(t: TestContext, installed: readonly string[]) {
 
 const descriptions = new Map<string, typeof PLAIN_MODEL>()
 
-/** The same for the same name, as of a model that is loaded once. */
+/** Returns the same object for the same name, as for a model that is loaded once. */
 function descriptionOf(name: string): typeof PLAIN_MODEL {
   const description = descriptions.get(name) ?? { ...PLAIN_MODEL, name }
   descriptions.set(name, description)

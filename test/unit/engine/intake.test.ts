@@ -18,7 +18,7 @@ const job = (requestId: string): Job => ({
   upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
 
-/** A queue that says what became of each lease. */
+/** A queue that records how each lease ended. */
 function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}) {
   const ended: string[] = []
   const waiting = [...requestIds]
@@ -165,7 +165,7 @@ test('a job delivered again while it is in hand goes on, and no delivery is spen
   assert.equal(intake.jobs, 1)
 })
 
-/** Serves jobs until each is released by hand; says which are under way. */
+/** Serves jobs until a test ends each by hand; tells which are in progress. */
 function byHand() {
   const underWay = new Map<string, (outcome: Outcome) => void>()
   const serve: Serve = (requestId, signal) =>

@@ -7,7 +7,7 @@ import { Loop } from '../../../gateway/loop.ts'
 const log = createLogger('test', 'silent')
 const LONG_MS = 60_000
 
-/** A loop whose turns are counted and can be waited for. */
+/** A loop that counts its turns and lets a test wait for them. */
 function countedLoop({ fail = false, everyMs = LONG_MS } = {}) {
   let turns = 0
   let arrived = () => {}
@@ -43,7 +43,7 @@ test('a loop takes its first turn at once, and the next when it is woken', async
 test('a loop that is woken in the middle of a turn takes another', async () => {
   const { loop, turn } = countedLoop()
   loop.start()
-  loop.wake() // the first turn has begun, and nobody rests yet
+  loop.wake() // the first turn is running, so the loop is not resting yet
   await turn(2)
   await loop.stop()
 })
@@ -71,7 +71,10 @@ test('a loop that stops while it rests before its first turn takes none', async 
   assert.equal(turns(), 0)
 })
 
-/** How many other signals hang on `signal`; Node keeps an entry of each as long as it lives. */
+/**
+ * Counts the signals that depend on `signal`; Node keeps an entry for each as long as `signal`
+ * lives.
+ */
 function dependants(signal: AbortSignal): number {
   const symbol = Object.getOwnPropertySymbols(signal).find(
     ({ description }) => description === 'kDependantSignals',

@@ -1,4 +1,4 @@
-/** The table of error codes is the one that docs/reference/errors.md gives. */
+/** The table of error codes matches docs/reference/errors.md. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,10 @@ test('the failure codes of the document are those with which a request can end',
   assert.deepEqual(documented.sort(), [...FAILURE_CODES].sort())
 })
 
-/** Their message is the whole of what can be said; `error.param` or the failure says the rest. */
+/**
+ * Codes whose message alone can't say what would be right; `error.param` or the failure tells the
+ * rest.
+ */
 const FINAL: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'INVALID_PARAMETER',

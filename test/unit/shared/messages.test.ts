@@ -102,7 +102,7 @@ const completed = () => ({
   },
 })
 
-/** A copy of `event` with another value at `path`. */
+/** Returns a copy of `event` with `value` at `path`. */
 function changed(event: object, path: readonly string[], value: unknown): object {
   const copy = structuredClone(event)
   const holder = path.slice(0, -1).reduce<any>((part, key) => part[key], copy)
@@ -145,7 +145,7 @@ const NUMBERS = [
   ['outputs', 'target', 'match'],
 ]
 
-/** Values that are good where another is meant, such as an id that is a time. */
+/** Tells whether `text` happens to be a valid id or place, and so is not hostile at `path`. */
 const isGood = (path: readonly string[], text: unknown) => {
   const name = path.at(-1)!
   const good = name === 'engine_id' ? /^[\w.:@-]{1,128}$/ : /^[\w-]{1,64}$/

@@ -18,7 +18,7 @@ const lane = (
   rows = 1,
 ): WaitingLane => ({ id, requestId, accountId, model: 'test', rows, frames })
 
-/** Limits of every model, with a second for each frame. */
+/** The same limits for every model, with one second per frame. */
 const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
@@ -124,7 +124,7 @@ test('the work for a batch grows hardly faster than the lanes that wait', () => 
   }
   for (const requests of [1, 64, 4_096]) {
     const [some, more] = [readsFor(512, requests), readsFor(4_096, requests)]
-    // Eight times as many lanes: n log n is 10.7 times as many reads, n squared 64.
+    // With eight times as many lanes, n log n means 10.7 times as many reads, and n squared 64.
     assert.ok(more < 12 * some, `${some} reads of 512 lanes, ${more} of 4,096`)
   }
 })
@@ -164,7 +164,7 @@ test('what an account may have of a batch goes by seconds, not by frames of othe
 
 const USUAL_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128]
 
-/** Rows of the batch that is made of lanes with so many each. */
+/** Returns the number of rows in a batch made from lanes with these numbers of rows. */
 function rowsTaken(rows: readonly number[]): number {
   const waiting = rows.map((each, id) => lane(id, `r${id}`, 'a', 100, each))
   const batch = nextBatch(waiting, nobodyServed, limits(20_000))

@@ -11,7 +11,7 @@ const SCNET: ModelChoice = { kind: 'installed', name: 'scnet', folder: '/models/
 
 const loaded = (name: string) => ({ description: { ...PLAIN_MODEL, name }, framesFitting: null })
 
-/** Computes of an engine that has loaded nothing yet. */
+/** Makes the computes of an engine that has not loaded any model yet. */
 function start(device: 'cpu' | 'gpu') {
   const stopped: string[] = []
   const fake = (name: string, models: string[]) => ({

@@ -30,7 +30,10 @@ const budgets = (budget = new BatchBudget(1_000, log)) => new Map([['test', budg
 
 const owner = (requestId: string, accountId = 'a') => ({ requestId, accountId })
 
-/** A compute thread of one lane a head; `steps` needs of each, and which prompts break it. */
+/**
+ * A compute thread with one lane per head, each of which takes `steps` steps; `breaks` returns the
+ * error for a batch of prompts.
+ */
 class FakeCompute {
   readonly batches: string[][] = []
   readonly discarded: string[] = []
@@ -60,7 +63,7 @@ class FakeCompute {
   async step(lanes: readonly number[]) {
     const prompts = lanes.map((lane) => this.#prompts.get(lane) ?? '')
     this.batches.push(prompts)
-    await new Promise(setImmediate) // as a thread would: others get their turn meanwhile
+    await new Promise(setImmediate) // lets other work run meanwhile, as a thread would
     const error = this.#breaks(prompts)
     if (error) throw error
   }
@@ -175,8 +178,8 @@ test("each lane of a batch is told its share of the device's seconds", async (t)
 })
 
 /**
- * Serves 40 chunks of a batch request in batches of one chunk, next to those of an interactive one;
- * returns which requests the batches were of.
+ * Serves 40 chunks of a batch request in batches of one chunk, alongside those of an interactive
+ * one; returns the requests that the batches belonged to, in order.
  */
 async function withBatch(t: TestContext, interactive: number): Promise<string> {
   let milliseconds = 0
@@ -221,8 +224,8 @@ test('a new lane joins those that are half done', async () => {
 })
 
 /**
- * Serves eight long requests of account a, and then a short one in parts, one after the other, as
- * the tagger's and the model's may come; counts the batches before each part. A batch takes 0.1 s.
+ * Serves eight long requests of account a, then a short one in parts that come one after the other,
+ * as the tagger's and the model's may; counts the batches before each part. A batch takes 0.1 s.
  */
 async function withNewcomer(t: TestContext, account: string, framesMax: number) {
   let milliseconds = 0
@@ -234,7 +237,7 @@ async function withNewcomer(t: TestContext, account: string, framesMax: number) 
     milliseconds += 100
     return (stepped = step(lanes))
   }
-  compute.open = (asked) => stepped.then(() => open(asked)) // a thread takes its calls in order
+  compute.open = (asked) => stepped.then(() => open(asked)) // a thread handles its calls in order
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
   const options = { signal: new AbortController().signal, onStep: () => undefined }
   const long = Array.from({ length: 8 }, async (_, i) => {
@@ -412,7 +415,7 @@ test('a lost thread takes the lanes with it that were not in the batch', async (
   const compute = new FakeCompute(2, (prompts) =>
     prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'),
   )
-  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // of one lane
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // one lane
   for (const result of await Promise.allSettled([
     separate(scheduler, 'x'),
     separate(scheduler, 'y'),

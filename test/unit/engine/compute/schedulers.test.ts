@@ -12,7 +12,7 @@ const log = createLogger('test', 'silent')
 
 type Compute = ReturnType<Computes['of']>
 
-/** A compute of lanes with one step, which ends when the gate opens. */
+/** A compute whose lanes take one step, which ends when the gate opens. */
 class GatedCompute {
   gate = Promise.resolve()
   restarting: Promise<void> | null = null
@@ -47,7 +47,7 @@ function start(computes: Record<string, GatedCompute>) {
   return { schedulers, separate, of }
 }
 
-/** A promise, and what settles it. */
+/** Returns a promise, and the function that resolves it. */
 function gate() {
   let open!: () => void
   const closed = new Promise<void>((resolve) => (open = resolve))

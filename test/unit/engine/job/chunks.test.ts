@@ -4,7 +4,7 @@ import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../../../../en
 import { cutChunks } from '../../../support/engine/cut-chunks.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-/** Distinct values, so that a sample out of place is seen. */
+/** Distinct values, so that any misplaced sample shows. */
 const ramp = (samples: number, channels = 1) =>
   Array.from({ length: channels }, (_, c) =>
     Float32Array.from({ length: samples }, (_unused, i) => i + 1 + c * 100_000),
@@ -34,7 +34,7 @@ async function cutAndJoin(signal: Float32Array[], plan: ChunkPlan, sizes: readon
   return { joined, lengths, starts }
 }
 
-/** Any plan that keeps to whole frames. */
+/** Any plan in whole frames. */
 const plans = fc
   .record({ frames: fc.integer({ min: 1, max: 60 }), frameSamples: fc.integer({ min: 1, max: 7 }) })
   .chain(({ frames, frameSamples }) =>
@@ -59,7 +59,7 @@ test('cut then joined, a mixture of any length is what it was', async () => {
         const { joined, lengths, starts } = await cutAndJoin(signal, plan, sizes)
         for (const [c, channel] of joined.entries()) {
           assert.equal(channel.length, samples)
-          // Exactly: gains sum to 1 within 2^-53, and what is stored has 24 bits.
+          // Exact, because gains sum to 1 within 2^-53 and outputs have 24 bits.
           for (const [i, value] of channel.entries()) {
             assert.equal(value, signal[c]?.[i], `channel ${c} sample ${i}`)
           }
@@ -143,7 +143,9 @@ for (const [title, options, chunkSamples, overlapSamples] of PLANS) {
   })
 }
 
-/** Any plan that the API allows, of media as long as a day, at the rates and channels that are taken. */
+/**
+ * Any plan that the API allows, for media of up to a day at the accepted rates and channel counts.
+ */
 const anyPlan = fc.record({
   sampleRate: fc.integer({ min: 8_000, max: 768_000 }),
   channels: fc.integer({ min: 1, max: 8 }),
@@ -163,7 +165,7 @@ test('whatever the options, the chunks and the samples in them are bounded by th
       const plan = planChunks(options)
       const samples = Math.ceil(seconds * options.sampleRate)
       const chunks = chunkCount(samples, plan)
-      // A chunk may be shortened by less than a frame, and its overlap is at most its half.
+      // A chunk may be shortened by less than a frame, and overlaps by at most half.
       const leastSeconds = 1 - options.frameSamples / options.sampleRate
       assert.equal(chunks <= Math.ceil((2 * seconds) / leastSeconds) + 1, true, `${chunks} chunks`)
       const longest = Math.min(samples, plan.chunkSamples)

@@ -1,4 +1,4 @@
-/** Everything that a client can send has bounds: each text, each list. */
+/** Every text and every list that a client can send has a maximum size. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,7 +18,7 @@ const BODIES = {
   CreateKeyRequest,
 }
 
-/** Every schema below `schema`, with its path. */
+/** Yields every schema below `schema` with its path. */
 function* schemasBelow(schema: any, path: string): Generator<[path: string, schema: any]> {
   yield [path, schema]
   for (const [name, child] of Object.entries(schema.properties ?? {})) {

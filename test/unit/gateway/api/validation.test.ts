@@ -9,7 +9,7 @@ import { fc } from '../../../support/basics/property.ts'
 const { separate: checkSeparation } = SUBMISSION_CHECKS
 const submission = (input: object) => checkSeparation({ input: { file_id: 'f', ...input } })
 
-/** Fields of an input, right and wrong ones mixed. */
+/** Inputs with a mix of valid and invalid fields. */
 const anyInput = fc.record(
   {
     prompt: fc.oneof(fc.string({ unit: 'grapheme' }), fc.anything()),

@@ -7,7 +7,7 @@ import type { ServiceError } from '../../../../shared/errors.ts'
 const { signal } = new AbortController()
 const OPTIONS = { submit: { input: null }, file: { name: 'a.wav', content_type: 'audio/wav' } }
 
-/** The bytes of a file that comes in so many pieces of one byte. */
+/** Returns the size of a file that arrives in this many pieces of one byte. */
 async function bytesOf(pieces: number): Promise<number> {
   const messages = function* () {
     yield { options: OPTIONS }

@@ -54,7 +54,7 @@ test('nothing of it can be changed', () => {
 test('gateways of 0.2.0 and newer ones accept what the other has signed', () => {
   const older = queryOf(signPath(KEY, unnamed))
   assert.deepEqual(check(older), unnamed)
-  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads these alone
+  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads only these
   assert.deepEqual(read, older)
 })
 

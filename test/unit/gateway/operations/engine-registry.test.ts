@@ -1,4 +1,4 @@
-/** Engines that announce themselves, honest ones and thousands of others. */
+/** Engines that announce themselves: a few honest ones among thousands of fakes. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,7 +16,9 @@ import { NO_MODELS } from '../../../support/no-models.ts'
 
 const FLOOD = 20_000
 
-/** A registry, and where which engine really is; nobody answers elsewhere. */
+/**
+ * Starts a registry; `real` gives the true address of each engine, and nobody answers at any other.
+ */
 function startRegistry(real: Readonly<Record<string, string>>) {
   const clock = new FakeClock()
   const engineAt = new Map(Object.entries(real).map(([id, address]) => [address, id]))
@@ -53,7 +55,7 @@ function startRegistry(real: Readonly<Record<string, string>>) {
     models_version = 0,
   ) => registry.announced({ engine_id: engineId, control_address: address, models_version })
   const known = async () => (await registry.describe()).map((engine) => engine.engine_id)
-  /** Resolves when nobody is being asked for the first time. */
+  /** Resolves once no engine is being called for the first time. */
   const settled = async () => {
     for (let made = -1; made !== calls.made; await nextRound()) {
       made = calls.made
@@ -72,7 +74,7 @@ test('20,000 engines that are none are forgotten, called a few at a time, and hi
   assert.deepEqual(await known(), ['first'])
   for (let i = 0; i < FLOOD; i += 1) {
     announce(String(i))
-    announce('first', `10.0.0.3:${i}`) // which is not where it is
+    announce('first', `10.0.0.3:${i}`) // a false address
     announce(`alias-${i}`, '10.0.0.2:1')
   }
   assert.equal(registry.engines, ENGINES_MAX)
@@ -98,7 +100,7 @@ test('an engine that has moved is found at its new place, once it fails at the o
   engineAt.clear()
   engineAt.set('10.0.0.2:9', 'e')
   clock.advance(10_000)
-  announce('e', '10.0.0.2:9') // which asks for it at the old place
+  announce('e', '10.0.0.2:9') // makes the registry ask at the old address
   await settled()
   announce('e', '10.0.0.2:9')
   assert.deepEqual(await known(), ['e'])

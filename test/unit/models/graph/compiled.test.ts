@@ -1,4 +1,4 @@
-/** A graph gives the results of its steps. */
+/** A graph gives the same results as the operations it was made from. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compiled, compiledBy } from '../../../../models/graph/compiled.ts'
@@ -23,7 +23,7 @@ interface AddInputs {
   bias: Tensor | null
 }
 
-/** A bit of everything: constants, a weight, half the width, views, several outputs. */
+/** Uses a bit of everything: constants, a weight, half precision, views, several outputs. */
 const forward = (
   { x, bias }: AddInputs,
   scale: Tensor,
@@ -112,7 +112,7 @@ test('a graph within a graph is a part of it; what is no tensor is refused', () 
   assert.throws(() => withNumber(x, 3), /tensors, not a number/)
 })
 
-/** More than have a graph at once. */
+/** More shapes than can have a graph at once. */
 const SHAPES = 70
 
 test('graphs that were not used for long are freed, and made again when they are wanted', () => {
@@ -139,7 +139,7 @@ test('graphs that were not used for long are freed, and made again when they are
   for (const name of gone) assert.throws(run(name), /nor a name of a function/)
 })
 
-/** The names of functions that are made and removed while `work` runs, and those that stay. */
+/** Runs `work` and lists the functions it adds and removes, and those that remain. */
 function functionsDuring(work: () => void) {
   const { binding } = native
   const [made, removed]: [string[], string[]] = [[], []]

@@ -1,4 +1,4 @@
-/** XLA compiles a graph on another thread, while the graph goes on as it is. */
+/** XLA compiles a graph on another thread while the uncompiled graph keeps running. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { compiled, compiler } from '../../../../models/graph/compiled.ts'
@@ -26,7 +26,7 @@ interface Call {
   isCompiled: boolean
 }
 
-/** Graphs that are called while `work` runs. */
+/** Returns the graphs called while `work` runs. */
 async function callsDuring(work: () => Promise<void>): Promise<Call[]> {
   const { binding } = native
   const calls: Call[] = []
@@ -66,7 +66,7 @@ test('calls are answered while XLA compiles; then they are what it has made', as
   assert.equal(new Set(calls.map(({ name }) => name)).size, 1, 'what does the same is one graph')
 })
 
-/** Makes a compiler, and a binding that answers by `done` when it is told to. */
+/** Makes a compiler, and a binding that reports a result when the test calls `done`. */
 function stub() {
   const [held, started]: [string[], string[]] = [[], []]
   let done: (problem: string | null) => void = () => undefined

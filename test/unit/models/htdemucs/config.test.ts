@@ -11,7 +11,7 @@ const { kwargs } = JSON.parse(
 )
 
 test('a segment is as long as its fraction says, to the sample', () => {
-  assert.equal(readHTDemucsConfig(kwargs).segmentSamples, 343_980) // 7.8 s in floats has 343,979
+  assert.equal(readHTDemucsConfig(kwargs).segmentSamples, 343_980) // in floating point, 7.8 s would have 343,979
 })
 
 test('an argument that would need other code is refused by name', () => {

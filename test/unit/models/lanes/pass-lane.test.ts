@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PassLane, type PassLanePlan } from '../../../../models/lanes/pass-lane.ts'
 
-/** Two samples that a network takes, on two sides. */
+/**
+ * Opens a lane of a network that takes six stereo samples and whose two stems make up the target.
+ */
 function laneOf(channels: number[][], more: Partial<PassLanePlan<null>>, levels?: object[]) {
   const chunk = {
     channels: channels.map((wave) => Float32Array.from(wave)),

@@ -83,12 +83,12 @@ test('a window of whole hops is framed without copies of padding', () => {
 
 test('channels lie next to each other, real before imaginary part, and come back', () => {
   tf.tidy(() => {
-    // 2 items of 2 channels, 3 frames, 5 bins: each part is a number of its own
+    // 2 items of 2 channels, 3 frames and 5 bins; every number is different.
     const real = tf.range(0, 60).reshape([4, 3, 5])
     const imaginary = real.add(100)
     const parts = interleaveChannels(tf.complex(real, imaginary), 2)
     assert.deepEqual(parts.shape, [2, 3, 5, 4])
-    // item 1, frame 2, bin 3: of its channels 0 and 1
+    // Item 1, frame 2, bin 3: channels 0 and 1.
     assert.deepEqual(
       [...tf.slice(parts, [1, 2, 3, 0], [1, 1, 1, 4]).dataSync()],
       [43, 143, 58, 158],

@@ -1,4 +1,4 @@
-/** Sound below hearing is taken from a chunk, and nothing else. */
+/** The filter removes infrasound from a chunk, and nothing else. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { highPass } from '../../../../models/mini/high-pass.ts'
@@ -14,7 +14,10 @@ const sine = (hertz: number, sampleRate: number): Float32Array =>
     Math.sin((2 * Math.PI * hertz * i) / sampleRate + 1),
   )
 
-/** How much of `wave` is in `made`, away from the ends; 1: all of it, and not shifted in time. */
+/**
+ * Returns how much of `wave` is in `made`, ignoring the ends; 1 if all of it is, without a shift in
+ * time.
+ */
 function shareOf(made: Float32Array, wave: Float32Array): number {
   const quarter = wave.length / 4
   const dot = (other: Float32Array) =>
@@ -26,7 +29,7 @@ function shareOf(made: Float32Array, wave: Float32Array): number {
 
 test('rumble goes, what is heard stays where it is, at every rate', () => {
   for (const sampleRate of [8_000, 44_100, 768_000]) {
-    // By the formula of the filter, 1 / (1 + (20 / hertz) ** 12).
+    // By the filter's formula, 1 / (1 + (20 / hertz) ** 12).
     for (const [hertz, share] of Object.entries({ 8: 0, 15: 0.031, 20: 0.5, 30: 0.992, 100: 1 })) {
       const wave = sine(Number(hertz), sampleRate)
       const found = shareOf(filtered(wave, sampleRate), wave)
@@ -46,7 +49,7 @@ test('an offset leaves nothing by itself, and changes nothing else', () => {
       44_100,
     )
     const most = lifted.reduce((max, sample, i) => Math.max(max, Math.abs(sample - plain[i]!)), 0)
-    assert.ok(most < 1e-6, `${most} apart`) // samples of 1 to 2 are rounded by 6e-8 to 1.2e-7
+    assert.ok(most < 1e-6, `${most} apart`) // rounding moves samples from 1 to 2 by 6e-8 to 1.2e-7
   }
 })
 

@@ -5,7 +5,9 @@ import { predictSpans } from '../../../../models/mini/predict-spans.ts'
 const SECONDS = 10
 const TOKEN_SECONDS = 0.02
 
-/** Spans of ten seconds in which the target is as probable as `at` gives for each. */
+/**
+ * Predicts the spans of ten seconds in which `at` gives the probability of the target at each time.
+ */
 function spansOf(at: (second: number) => number, startSecond = 0) {
   const tokens = SECONDS / TOKEN_SECONDS
   const activity = Float32Array.from({ length: tokens }, (_, i) =>

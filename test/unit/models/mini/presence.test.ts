@@ -1,10 +1,10 @@
-/** How much of the target is let through. */
+/** How much of the target passes at each match. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchOf, presenceGain } from '../../../../models/mini/presence.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-/** Four roundings of each of two gains, none of which is above 1. */
+/** Two gains, none above 1, each rounded four times. */
 const ROUNDING = 4 * Number.EPSILON
 
 test('28 dB less of what is improbable, all of what may be there, no step between, never silence', () => {

@@ -10,7 +10,7 @@ const EDGE = 0.01
 const include = (start: number, end: number): Span => ({ start, end, include: true })
 const exclude = (start: number, end: number): Span => ({ start, end, include: false })
 
-/** Gains at given milliseconds of one second. */
+/** Returns the gains at these milliseconds of one second. */
 const at = (spans: Span[], ...milliseconds: number[]) => {
   const gain = spanGain(spans, RATE, RATE)
   return milliseconds.map((i) => gain[i])
@@ -61,7 +61,10 @@ test('neighbouring chunks agree on a span that crosses both', () => {
   for (const [i, gain] of second.entries()) assert(Math.abs(gain - whole[500 + i]!) < 1e-5)
 })
 
-/** The conditioning of four tokens of a quarter of a second: + sounds, - does not sound, . nothing. */
+/**
+ * Shows the conditioning of four tokens of a quarter second each: `+` sounds, `-` does not sound,
+ * `.` unknown.
+ */
 const marks = (...spans: Span[]) => {
   const numbers = spanTokens(spans, 1, { tokens: 4, tokenSeconds: 0.25, startSecond: 0 })
   return [0, 1, 2, 3].map((i) => '.+-'[numbers[2 * i]! + 2 * numbers[2 * i + 1]!]).join('')

@@ -1,4 +1,4 @@
-/** A prompt's logits give names, or that none is near. */
+/** The logits of a prompt lead to names, or to none if no name is close. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { understand, type Name } from '../../../../models/mini/text/understand.ts'

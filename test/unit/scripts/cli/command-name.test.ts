@@ -10,7 +10,7 @@ import { shellWord } from '../../../../shared/shell-word.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
-/** As git takes paths: a changelog names the commands of its time. */
+/** Git pathspecs; the changelog is left out because it names the commands of its time. */
 const TEXTS = ['*.md', '*.ts', '*.mjs', '*.yml', '*.py', ':!CHANGELOG.md', ':!bench/results']
 const NAMED = /npm run (?:-s )?([a-z][\w:-]*)(?: -- ([a-z][\w-]*))?/g
 

@@ -46,7 +46,7 @@ test('a wrong command line says what would be right', async () => {
 test('bash completes commands, their first words and their options', async () => {
   const completion = await COMMANDS.completion!.load()
   const { text: script } = await runCommand(completion, ['bash'])
-  /** The words that bash offers in place of the last one. */
+  /** Returns the words with which bash would complete the last one. */
   const offered = (...words: string[]) => {
     const set = `COMP_WORDS=(winnow ${words.map((word) => `'${word}'`).join(' ')})`
     const ask = `${set}; COMP_CWORD=${words.length}; _winnow; printf '%s\\n' "\${COMPREPLY[@]}"`

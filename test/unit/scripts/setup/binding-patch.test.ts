@@ -1,4 +1,7 @@
-/** Set-up's patches of TensorFlow.js's binding fit the sources that npm installs, and no others. */
+/**
+ * Set-up's patches for TensorFlow.js's binding apply to the sources that npm installs, and to no
+ * others.
+ */
 import assert from 'node:assert/strict'
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -56,7 +56,7 @@ test('where the kernel module shows no file, nvidia-smi is asked; one that fails
     return path
   }
   const absent = join(folder, 'version')
-  const smi = command('smi', 'echo 550.54.15; echo 550.54.15') // a line for each GPU
+  const smi = command('smi', 'echo 550.54.15; echo 550.54.15') // one line per GPU
   const broken = command('broken', 'echo "NVIDIA-SMI has failed: 9"; exit 9')
   const silent = command('silent', 'echo "No devices were found"')
   assert.equal(driverText(absent, ['/no/such/nvidia-smi', broken, silent]), null)

@@ -1,4 +1,4 @@
-/** Prompts as people write them, in kinds: every form with every sound. */
+/** Prompts the way people write them: every form with every sound. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fc } from '../../../support/basics/property.ts'
 
 const config = new URL('../../../../models/mini/weights/config.json', import.meta.url)
 const NAMES = (JSON.parse(readFileSync(config, 'utf8')) as { names: string[] }).names
-/** Nobody who writes "noise" wants it kept. */
+/** All names except "noise", because nobody who writes it wants to keep it. */
 const PLAIN = NAMES.filter((name) => name !== 'noise')
 
 test('each name of the built-in model is read as itself, and in capitals', () => {
@@ -44,7 +44,7 @@ test('what is negated is taken away, in whatever words', () => {
   for (const form of NEGATIONS) {
     for (const name of PLAIN) {
       const prompt = form.replace('X', name)
-      if (prompt.includes('voice from the song')) continue // the singer's
+      if (prompt.includes('voice from the song')) continue // means the singer's
       assert.equal(read(prompt), `* - ${name}`, prompt)
     }
   }

@@ -26,7 +26,7 @@ const AUDIOSEP = text('audiosep-hive')
 const MINI = text('mini')
 const ALL = [HTDEMUCS, SIX, FILM, AUDIOSEP, MINI]
 
-/** A route as one line: `htdemucs - vocals` is the mixture without vocals. */
+/** Shows a route as one line: `htdemucs - vocals` is the mixture without vocals. */
 function routed(prompt: string, models: readonly RoutedModel[] = ALL, separator?: string): string {
   const route = routePrompt(prompt, models, separator)
   const sum = (questions: readonly Question[]) => questions.flatMap(({ stems }) => stems).join('+')
@@ -201,7 +201,7 @@ test('case, articles and politeness do not matter', () => {
       const prompt = words.join(' ')
       const dressed = `Please isolate the ${prompt.toUpperCase()}!`
       const { asked } = readPrompt(prompt)
-      if (asked.some(({ sound }) => sound === plainText(prompt))) return // nothing is read
+      if (asked.some(({ sound }) => sound === plainText(prompt))) return // passed on as it is written
       const folded = (text: string) => {
         const { wanted, unwanted } = routePrompt(text, ALL)
         return JSON.stringify([wanted, unwanted]).toLowerCase()

@@ -17,5 +17,5 @@ test('segments are spread over the time that is left, of this attempt alone', ()
   assert.equal(segmentMs(pace({ share: 1 / 121 })), 300_000) // two hours are left
   assert.equal(segmentMs(pace({ share: 0.5 })), 30_000)
   assert.equal(segmentMs(pace({ shareBefore: 0.5, share: 0.75, segmentsLeft: 1 })), 60_000)
-  assert.equal(segmentMs(pace({ shareBefore: 0.5, share: 0.5 })), 30_000) // nobody knows yet
+  assert.equal(segmentMs(pace({ shareBefore: 0.5, share: 0.5 })), 30_000) // this attempt has no progress yet
 })

@@ -10,7 +10,7 @@ import { Finding } from '../../../../../shared/finding.ts'
 import { decodeMessage, encodeMessage } from '../../../../../shared/messages.ts'
 import { fc } from '../../../../support/basics/property.ts'
 
-/** Where there is no tagger. */
+/** Without a tagger. */
 const findingOf = (work: FoundSound['work']) => findingOfSound({ work, tagged: null })
 
 const nothing = {

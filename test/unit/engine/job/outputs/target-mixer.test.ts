@@ -18,7 +18,7 @@ const dot = (a: Float32Array, b: Float32Array) => a.reduce((total, x, i) => tota
 const correlation = (a: Float32Array, b: Float32Array) =>
   dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 
-/** One channel through a mixer, in blocks of the given lengths, the last one repeated. */
+/** Runs one channel through a mixer in blocks of the given lengths, repeating the last length. */
 function mixed(
   recipes: TargetRecipe[],
   { mixture, sounds }: { mixture: Float32Array; sounds: Float32Array[] },

@@ -41,7 +41,9 @@ test('no spans: nothing is known', () => {
   assert.deepEqual(chunkSpans([], 10, 10), [])
 })
 
-/** Ten seconds in blocks of half a second; `decoded` counts the samples that were asked for. */
+/**
+ * Makes ten seconds of sound in blocks of half a second; `decoded` counts the samples read so far.
+ */
 function fakeMixture() {
   const wave = Float32Array.from({ length: SECONDS * RATE }, (_, i) => Math.sin(i))
   let decoded = 0
@@ -74,15 +76,15 @@ type Lane = LaneRequest & { model: string; samples: number }
 
 interface World {
   model?: Partial<ModelDescription>
-  /** Before the model, which answers what they do not. */
+  /** Models that come before the fake one, which answers what they don't. */
   others?: readonly ModelDescription[]
   prompt?: string
   requestId?: string
-  /** As measured; 0: unknown. */
+  /** As measured; 0 if unknown. */
   secondsExpected?: number
-  /** Throws for a lane that fails. */
+  /** Throws for lanes that should fail. */
   check?: (lane: Lane) => void
-  /** How much of the mixture the model finds of a sound. */
+  /** The share of the mixture that the model finds for a sound. */
   share?: (sound: string) => number
   /** The model's findings about a lane. */
   found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
@@ -92,10 +94,13 @@ interface World {
 
 const tagger = await readTaggerConfig()
 
-/** Samples of a step at such a low rate. */
+/** Samples per step of the tagger at this low rate. */
 const STEP_SAMPLES = stepSamples(melFraming(RATE))
 
-/** The steps of the fake mixture, [steps · classes], in which these sounds are heard. */
+/**
+ * Returns the tagger's logits [steps · classes] for the fake mixture, in which these sounds are
+ * heard.
+ */
 function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
   const { names } = tagger.classes
   const steps = Math.ceil((SECONDS * RATE) / STEP_SAMPLES)
@@ -108,7 +113,9 @@ function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
   return tags
 }
 
-/** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
+/**
+ * Separates the fake mixture with a model whose target is a quarter of it, and records all calls.
+ */
 async function separated(options: Partial<SeparationOptions>, world: World = {}) {
   const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
@@ -226,7 +233,7 @@ test('cut, separated and joined, target and residual are as long as the mixture 
     true,
     'every chunk lasts 2 s',
   )
-  assert.equal(lanes.length, 7) // 2 s, and 1.5 s more with each
+  assert.equal(lanes.length, 7) // 2 s, and each further chunk adds 1.5 s
   assert.equal(target.length, wave.length)
   for (const [i, x] of wave.entries())
     assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
@@ -243,7 +250,7 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
     ['fast', 3],
     ['balanced', 3],
     ['quality', 4],
-  ] as const // of 4 s; 3.5, 3 and 2 s more with each
+  ] as const // chunks of 4 s, each adding 3.5, 3 or 2 s
   for (const [acceleration, count] of counts) {
     const lanes = await lanesOf({ acceleration })
     assert.equal(lanes.length, count, acceleration)
@@ -259,7 +266,7 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
 test('a chunk_overlap that is not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
   for (const chunk_overlap of [2, 30]) {
     const { lanes, logs, wave, target } = await separated({ max_chunk_duration: 2, chunk_overlap })
-    assert.equal(lanes.length, 9) // 2 s, and 1 s more with each
+    assert.equal(lanes.length, 9) // 2 s, and each further chunk adds 1 s
     assert.equal(target.length, wave.length)
     assert.match(logs.join('\n'), RegExp(`chunk_overlap, ${chunk_overlap} s, was reduced`))
   }
@@ -287,7 +294,7 @@ test('prompt, spans and predict_spans reach the model; predict_spans not beside 
     given.lanes.every(({ predictSpans }) => predictSpans === false),
     true,
   )
-  // Chunks of 4 s from 0, 3 and 6 s.
+  // Chunks of 4 s, starting at 0, 3 and 6 s.
   assert.deepEqual(
     given.lanes.map((lane) => lane.spans),
     [[span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)]],
@@ -399,7 +406,7 @@ test('prompts that are read as one sound share its output, which the residual la
 })
 
 test('each prompt has the match of all its chunks together and its name, if the model has them', async () => {
-  const matches = [0.2, 0.9, 0.4] // of the chunks
+  const matches = [0.2, 0.9, 0.4] // one per chunk
   let lanes = 0
   const found = ({ prompt }: Lane) =>
     prompt === 'dog'
@@ -592,7 +599,7 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
       return heads.map(({ candidate }) => ({ target: [], score: candidate! }))
     },
   }
-  const channels = [new Float32Array(2 ** 22)] // of which two heads fit
+  const channels = [new Float32Array(2 ** 22)] // large enough that only two heads fit
   const kept = await separateChunk(
     { request_id: 'r', account_id: 'a', options: DEFAULT_OPTIONS } as Job,
     { index: 0, startSample: 0, sharedSamples: 0, channels },
@@ -620,7 +627,7 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
 test('the models that answer one job share its memory', async () => {
   const rate = 2 ** 22
   const blocks = async function* () {
-    yield [new Float32Array(rate)] // one chunk: two heads of it fit, one of each model
+    yield [new Float32Array(rate)] // one chunk, of which two heads fit: one for each model
   }
   const orders: [model: string, heads: number][] = []
   const scheduler = {
@@ -655,7 +662,7 @@ test('the models that answer one job share its memory', async () => {
   ])
 })
 
-/** A model that finds another share of the mixture for each sound. */
+/** Share of the mixture that the model finds for each sound. */
 const SHARES: Readonly<Record<string, number>> = { drums: 0.5, speech: 0.25, woman: 0.125 }
 const sharesOf = ({ prompt }: Lane) => ({
   understoodAs: SHARES[prompt] ? prompt : null,

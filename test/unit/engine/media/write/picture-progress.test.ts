@@ -5,7 +5,7 @@ import {
   type PictureProgress,
 } from '../../../../../engine/media/write/picture-progress.ts'
 
-/** Each packet takes 250 ms. */
+/** Counts `read` of `packets` packets, which take 250 ms each, and returns the reports. */
 function count(packets: number, read = packets): PictureProgress[] {
   const reports: PictureProgress[] = []
   let now = 5_000

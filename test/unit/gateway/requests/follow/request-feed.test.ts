@@ -28,7 +28,7 @@ test('a change without a watcher is not lost', async () => {
   feed.progressed(progress('mine'))
   assert.equal(await watch.wait(LONG_MS), 'progress')
   feed.rowChanged('mine')
-  feed.progressed(progress('mine')) // says less than the row
+  feed.progressed(progress('mine')) // older news than the row
   assert.equal(await watch.wait(LONG_MS), 'row')
   assert.equal(await watch.wait(1), 'time')
 })
@@ -79,7 +79,7 @@ test('how long an attempt takes at least is what it said last, and nothing of an
   feed.progressed({ ...progress('mine'), seconds_at_least: 15 })
   assert.equal(feed.secondsAtLeastOf('mine', 'a'), 15)
   assert.equal(feed.secondsAtLeastOf('mine', 'b'), 0)
-  feed.progressed(progress('mine')) // nothing is left, or the engine is older
+  feed.progressed(progress('mine')) // no seconds: either none are left, or the engine is an older version
   assert.equal(feed.secondsAtLeastOf('mine', 'a'), 0)
 })
 

@@ -10,7 +10,7 @@ const left = (model: string, mediaSeconds: number | null, { weight = 1, done = 0
   done,
 })
 
-/** A request of 60 s of media that a model ended `nth`. */
+/** The `nth` request that a model completed, with 60 s of media. */
 const completed = (model: string, nth: number, seconds: number, engineId = 'engine-1') => ({
   model,
   engineId,

@@ -24,7 +24,7 @@ test('a request alone takes its work at the speed, less what is done', () => {
 })
 
 test('requests that run share the speed alike, so that short ones end first', () => {
-  // both at 5 a second until b ends after 4 s, then a's other 80 at 10 a second
+  // Both run at 5 per second until b ends after 4 s; the other 80 of a then run at 10 per second.
   assert.deepEqual(left([open('a', 100), open('b', 20)], [], SPEED), { b: 4, a: 12 })
 })
 
@@ -34,7 +34,8 @@ test('one that waits begins when a place is free', () => {
     b: 12,
     c: 13,
   })
-  // c takes the place of b after 4 s: a has 80 left and c 40; 8 s at 5 each, then 40 of a at 10
+  // c takes the place of b after 4 s, when a has 80 left and c 40: 8 s at 5 each, then 40 of a at
+  // 10.
   const both = left([open('a', 100), open('b', 20)], [open('c', 40)], SPEED)
   assert.deepEqual(both, { b: 4, c: 12, a: 16 })
 })
@@ -52,7 +53,7 @@ test('what an engine says a request takes at least goes before its work', () => 
   const lasting = { secondsAtLeast: 15 }
   assert.deepEqual(left([open('a', 100, 0.99, lasting)], [], SPEED), { a: 15 })
   assert.deepEqual(left([open('a', 1000, 0, lasting)], [], SPEED), { a: 100 })
-  // its place is free after it; meanwhile it takes nothing from the others
+  // Its place is free once it ends; until then it takes nothing from the others.
   const [a, b] = [open('a', 20, 0, lasting), open('b', 100)]
   assert.deepEqual(left([a], [open('b', 100)], SPEED), { a: 15, b: 25 })
   assert.deepEqual(left([a, b], [open('c', 50)], SPEED), { b: 12, a: 15, c: 17 })
@@ -76,7 +77,7 @@ test('whatever is said: none ends before its work is done and its engine says', 
       assert.equal(result.size, a.length + b.length)
       const total = [...a, ...b].reduce((sum, { work }) => sum + work / SPEED.perSecond, 0)
       const longest = Math.max(0, ...a.map(({ secondsAtLeast }) => secondsAtLeast))
-      // 40 requests that end twice, each time by at most 20 places
+      // 40 requests that each end in two steps, with at most 20 running at once.
       const rounding = 2 * 80 * 20 * Number.EPSILON * (total + longest) + 1e-300
       for (const [i, { work, secondsAtLeast }] of a.entries()) {
         const least = Math.max(secondsAtLeast, work / SPEED.perSecond)
@@ -109,7 +110,7 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
         assert.equal(result.size, a.length + b.length)
         assert.ok(times.every((seconds) => seconds >= 0))
         const last = Math.max(0, ...times)
-        // 80 sums, each times at most 40 places; below 1e-300 numbers lose their digits.
+        // 80 sums, each times at most 40 places; numbers below 1e-300 lose precision.
         const rounding = 2 * 80 * 40 * Number.EPSILON * last + 1e-300
         assert.ok(Math.abs(last - total / perSecond) <= rounding)
         for (const { requestId, mediaSeconds, done } of [...running, ...waiting]) {
@@ -146,10 +147,10 @@ test('the speed is the work over the time in which something ran', () => {
   // idle from 6 to 100
   const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
   assert.deepEqual(speedOf(apart), speed(10, 40))
-  // two at once, each at half the speed
+  // two at once, each at half speed
   const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
   assert.deepEqual(speedOf(together), speed(15, 50))
-  // the same at once on two engines: each has the time to itself
+  // the same on two engines, each of which has all its time for one
   const [a, b] = [{ engineId: 'engine-1' }, { engineId: 'engine-2' }]
   const apiece = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
   assert.deepEqual(speedOf(apiece), speed(10, 50, 5))

@@ -7,7 +7,7 @@ import {
 } from '../../../../../scripts/cli/separate/progress-view.ts'
 
 const COLUMNS = 60
-/** More lines than any terminal has rows: what is written must not depend on the row. */
+/** More lines than any terminal has rows, because the output must not depend on the row. */
 const NOTES = 200
 /** Wider than the terminal. */
 const LONG = 'INVALID_MEDIA: The file is text. '.repeat(4)
@@ -20,7 +20,10 @@ function terminal() {
       done()
     },
   })
-  /** The lines that it shows of what was written since; it wraps long ones itself. */
+  /**
+   * Returns the lines that a terminal shows for what was written since; the view itself wraps long
+   * ones.
+   */
   const shown = (): string[] => {
     const lines = ['']
     for (const [token] of written.matchAll(/\r\x1b\[K|\n|\x1b.*|[^\r\n\x1b]+/g)) {
