@@ -1,4 +1,4 @@
-/** The TypeScript client and a service that refuses temporarily, hangs or breaks connections. */
+/** The TypeScript client with a service that refuses temporarily, hangs or breaks connections. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -132,7 +132,7 @@ test('a test of a receiver may have been posted: it is retried where it was refu
   assert.equal(requests(), 2)
 })
 
-/** A service whose files are uploaded to it, by what `put` answers in turn. */
+/** Starts a service that creates files; `puts` answer their uploads, one after the other. */
 async function uploadingTo(t: Parameters<typeof serve>[0], ...puts: RequestListener[]) {
   const place = await serve(t, ...puts)
   const file = { file_id: 'file_1', upload_url: `${place.url}/put`, upload_method: 'PUT' }
@@ -203,7 +203,7 @@ test('an upload that does not go on ends in time', async (t) => {
   const stalls: RequestListener = (request) => void request.pause()
   const { url, puts } = await uploadingTo(t, stalls)
   const client = clientOf(url, { timeoutSeconds: 0.2, retries: 1 })
-  const bytes = new Blob([Buffer.alloc(64 * 2 ** 20)]) // more than the buffers of both ends hold
+  const bytes = new Blob([Buffer.alloc(64 * 2 ** 20)]) // more than the buffers at both ends hold
   const upload = client.uploadBlob({ name: 'a.wav', contentType: 'audio/wav', bytes })
   await assert.rejects(upload, /UnreachableError: .* did not respond for 0.2 s/)
   assert.equal(puts(), 2)
@@ -241,7 +241,7 @@ test('a download that is refused is retried, one that does not go on ends', asyn
   )
 })
 
-/** Answers with media from where it is asked for; `breaks` of the answers end in the middle. */
+/** Serves media from the requested offset; the first `breaks` responses break off in the middle. */
 function media(bytes: Buffer, breaks: number, etags = ['"a"']): [RequestListener, string[]] {
   const ranges: string[] = []
   const listener: RequestListener = ({ headers: { range = '' } }, reply) => {
@@ -264,7 +264,7 @@ test('a download that breaks off goes on from where it ended', async (t) => {
   const bytes = randomBytes(1_000_000)
   const [listener, ranges] = media(bytes, 3)
   const { url } = await serve(t, listener)
-  await clientOf(url, { retries: 1 }).download(url, saved) // each break after some progress
+  await clientOf(url, { retries: 1 }).download(url, saved) // each break comes after some progress
   assert.deepEqual(await readFile(saved), bytes)
   const starts = ranges.map((range) => Number(/\d+/.exec(range)?.[0] ?? 0))
   assert.equal(starts.length, 4)
@@ -303,6 +303,6 @@ test('many calls at once on one client are no reason for a warning', async (t) =
   const { url } = await serve(t, answers)
   const client = clientOf(url)
   await Promise.all(Array.from({ length: 20 }, () => client.account()))
-  await new Promise((resolve) => setImmediate(resolve)) // warnings come in a later turn
+  await new Promise((resolve) => setImmediate(resolve)) // warnings are emitted in a later turn
   assert.deepEqual(warned, [])
 })

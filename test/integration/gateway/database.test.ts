@@ -1,4 +1,4 @@
-/** A database is unusable, unavailable, or moves: the error is clear, and nothing is lost. */
+/** A database that is unusable, unavailable, or moved: the error is clear, and nothing is lost. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ import {
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 
-/** Why it does not open. */
+/** Returns the message with which opening the database fails. */
 async function refusal(url: string, waitMsMax = 0): Promise<string> {
   const opening = openPostgres({ url, connectionsMax: 1, log: { warn() {} }, waitMsMax })
   const error = await opening.then(
@@ -76,7 +76,7 @@ test('a database that refuses us ends the start at once, with what to do', async
 const tlsFile = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
 
-/** A server that lets nobody in without TLS. */
+/** Starts a server that requires TLS. */
 async function startWithTls(t: TestContext, certificate: string, key: string) {
   const server = await startPostgres({
     settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
@@ -115,7 +115,7 @@ test('TLS is as the address says: asked for, checked against a certificate, or r
   )
   const known = `sslrootcert=${tlsFile('certificate')}`
   const named = await refusal(`${url}?sslmode=verify-full&${known}`, 60_000)
-  assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // it is another's
+  assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // the certificate is for another name
   const checked = await openPostgres({
     url: `${url}?sslmode=verify-ca&${known}`,
     connectionsMax: 1,
@@ -173,14 +173,14 @@ test('while the database is away submits answer 503, and it goes on when it is b
   const server = await sharedPostgres()
   const gateway = await startGateway(t, { database: 'postgres' })
   const requestId = await submitted(gateway, INPUT)
-  await server.stop('SIGQUIT') // as by a crash
+  await server.stop('SIGQUIT') // like a crash
   try {
     const refused = await gateway.call('POST', SUBMIT, { body: { input: INPUT } })
     assertError(refused, 'SERVICE_UNAVAILABLE')
     assert.equal(refused.headers['retry-after'], '5')
     const ready = await gateway.call('GET', '/readyz')
     assert.deepEqual([ready.statusCode, ready.json().database], [503, false])
-    await assert.rejects(gateway.event('started', requestId)) // so the broker delivers it again
+    await assert.rejects(gateway.event('started', requestId)) // so the broker redelivers it
   } finally {
     await server.start()
   }
@@ -192,7 +192,10 @@ test('while the database is away submits answer 503, and it goes on when it is b
   assert.equal((await gateway.call('POST', SUBMIT, { body: { input: INPUT } })).statusCode, 202)
 })
 
-/** `npm run winnow -- database`, as a process: it keeps its lock on the data folder until it ends. */
+/**
+ * Runs `npm run winnow -- database` as a process, because it holds its lock on the data folder
+ * until it exits.
+ */
 function tool(...words: string[]) {
   const command = ['scripts/run.mjs', 'scripts/cli/main.ts', 'database', ...words]
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
@@ -242,9 +245,9 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   assert.deepEqual(ledger.map((entry) => entry.kind).sort(), [
     'credit',
     'deduct',
-    'release', // of the one that failed
-    'release', // what was reserved until the length was known
-    'reserve', // by each of three before its length is known
+    'release', // the failed request's
+    'release', // the reservation that ends once the length is known
+    'reserve', // by each of three requests whose length is not yet known
     'reserve',
     'reserve',
   ])
@@ -273,7 +276,7 @@ test('a connection that is lost between two statements fails its transaction alo
   const broken = store.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
     await sql`select pg_terminate_backend(${rows[0]!.pid}, 5000)`.execute(store)
-    await new Promise((resolve) => setTimeout(resolve, 50)) // the end of the connection arrives
+    await new Promise((resolve) => setTimeout(resolve, 50)) // until the end of the connection is noticed
     await sql`select 1`.execute(transaction)
   })
   await assert.rejects(broken)

@@ -1,4 +1,6 @@
-/** Two installations on one bucket, folder, database or broker: the second does not start. */
+/**
+ * Two installations with the same bucket, folder, database or broker: the second does not start.
+ */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -44,18 +46,18 @@ const openFolder = (folder: string): Promise<MediaStore> =>
     isShared: true,
   })
 
-/** As a gateway does at its start. */
+/** Claims the media as a gateway does when it starts. */
 const claim = async (store: Store, media: MediaStore): Promise<void> =>
   claimMedia(store, media, await keepInstallation(store, newId('inst')))
 
 const idOf = async (store: Store) =>
   (await keepInstallation(store, 'inst_of_nobody')).installation_id
 
-/** Both stores are empty. */
+/** Both media stores must be empty. */
 async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStore): Promise<void> {
   const [first, second] = [await newDatabase(t), await newDatabase(t)]
   await claim(first, one)
-  await claim(first, one) // another gateway of it, or a restart
+  await claim(first, one) // another gateway of the same installation, or a restart
   const [id, otherId] = [await idOf(first), await idOf(second)]
   assert.notEqual(id, otherId)
   await assert.rejects(claim(second, one), ({ name, message }: Error) => {
@@ -113,7 +115,7 @@ test('a gateway on the broker or the media of another installation ends with one
   const winnow = await startWinnow(t, { engines: 0 })
   const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
   await winnow.gateway.end('SIGTERM')
-  const again = await winnow.startGateway() // its own broker is no other's
+  const again = await winnow.startGateway() // the broker is its own, so it starts
   await again.end('SIGTERM')
   for (const suffix of ['', '-wal', '-shm'])
     await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
@@ -148,7 +150,7 @@ test('with SQLite a second gateway waits until the first is gone, and nothing is
   const started = second.ready.then(() => assert.fail('it did not wait'))
   const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
   while (!isWaiting()) await Promise.race([started, sleep(50)])
-  started.catch(() => undefined) // from now on it may
+  started.catch(() => undefined) // from now on it may start
   assert.ok(second.log().includes(holder), second.log())
   await gateway.end('SIGKILL')
   await second.ready

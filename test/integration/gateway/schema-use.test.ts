@@ -1,4 +1,4 @@
-/** Which releases may use which schema of a database, and which change it. */
+/** Which releases may use which database schema, and which may change it. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { runCommand } from '../../support/processes/run-command.ts'
 import { createDatabase } from '../../support/database/start-postgres.ts'
 
 const NAMES = Object.keys(migrations).sort()
-/** The trace of an expansion by a newer version. */
+/** The record that a newer version leaves after extending the schema. */
 const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
 
 async function newFolder(t: TestContext): Promise<string> {
@@ -27,7 +27,7 @@ async function newFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** A SQLite database as the version before the newest migrations left it. */
+/** Makes a SQLite database as it was before the newest migrations. */
 async function oldDatabase(t: TestContext): Promise<{ folder: string; file: string }> {
   const folder = await newFolder(t)
   const file = join(folder, 'winnow.db')

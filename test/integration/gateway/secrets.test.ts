@@ -125,13 +125,13 @@ test('a gateway with other keys is refused; keys are replaced in three steps', a
   const [old, next, foreign] = [newKey(), newKey(), newKey()]
   const start = (encryptionKeys: Keys) =>
     assertSameSecrets(store, { signingKeys: [old], encryptionKeys })
-  await Promise.all([start([old]), start([old])]) // two at the same moment
+  await Promise.all([start([old]), start([old])]) // two gateways at the same moment
   const refused = /StartError: ENCRYPTION_KEY_FILE: none of its keys/
   await assert.rejects(start([foreign]), refused)
   await assert.rejects(start([next]), refused)
   await start([old, next])
   await start([next, old])
-  await start([old, next]) // another one that is not so far yet
+  await start([old, next]) // another gateway, not yet updated
   await start([next, old])
   await start([next])
   await assert.rejects(start([old]), refused)

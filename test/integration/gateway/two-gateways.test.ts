@@ -1,4 +1,4 @@
-/** Two gateways on one PostgreSQL: whatever both do at once, the contract holds. */
+/** Two gateways on one PostgreSQL: the contract holds whatever both do at once. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -38,7 +38,7 @@ import {
 const URL_INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 const SUBMIT = `${API}/audio/separate`
 
-/** Both with the key of the first. */
+/** Starts two gateways, both of which use the first one's key. */
 async function startTwo(t: TestContext, options: GatewayOptions = {}) {
   const first = await startGateway(t, { ...options, database: 'postgres' })
   const beside = await startGateway(t, { ...options, beside: first })
@@ -46,7 +46,7 @@ async function startTwo(t: TestContext, options: GatewayOptions = {}) {
   return [first, second] as const
 }
 
-/** Runs `work` \`times\` on each gateway, all at once. */
+/** Runs `work` `times` times on each gateway, all at once. */
 const atOnce = <T>(
   gateways: readonly Gateway[],
   times: number,
@@ -88,7 +88,8 @@ test('gateways that are asked at once give an account no more than its share of 
   const statuses = await atOnce(gateways, 10, async (gateway) =>
     gateway.call('POST', SUBMIT, { body }).then((reply) => reply.statusCode),
   )
-  // one account alone leaves as many places as it takes; the next one leaves half of these
+  // A single account must leave as many places free as it takes; the next one may take half of
+  // those.
   assert.equal(countOf(statuses, 202), 6)
   assert.equal(countOf(statuses, 429), 14)
   const key = await gateways[0].newKey()
@@ -146,7 +147,7 @@ test('each job is handed over once, and what a dead gateway had taken follows', 
   assert.ok((await rowsOf(store, 'requests')).every((row) => row.job_sequence !== null))
   await gateways[0].call('POST', SUBMIT, { body: { input: URL_INPUT } })
   await store.updateTable('outbox').set({ not_before: '2026-01-02T03:04:20.678Z' }).execute()
-  await gateways[1].publish() // the other one has taken it, and died
+  await gateways[1].publish() // the other gateway took the job and died
   assert.equal(broker.published, 200)
   clock.advance(15_000)
   await gateways[1].publish()
@@ -179,7 +180,7 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
   await complete(gateways[0], requestId)
   clock.advance(8 * 86_400_000)
   await Promise.all(gateways.map((gateway) => sweep(gateway.deps)))
-  await sweep(deps) // what one of them passed by because the other had it in hand
+  await sweep(deps) // sweeps what each gateway skipped while the other was working on it
   const files = await rowsOf(store, 'files')
   assert.equal(files.length, 301)
   assert.ok(files.every((row) => row.media_removed_at !== null))
@@ -193,7 +194,7 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
 
 test('a file is kept for a request that was accepted, however its expiry falls', async (t) => {
   const [first, second] = await startTwo(t)
-  const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // to it, no file expires
+  const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // no file expires by it
   for (let round = 0; round < 15; round += 1) {
     const fileId = await uploadFile(first)
     first.clock.advance(86_400_000)
@@ -247,7 +248,7 @@ test('a request that is canceled here and completed there is paid for if it is C
     await Promise.allSettled([
       cancel(first.deps, row),
       second.event('completed', requestId),
-      first.event('completed', requestId), // the same event once more
+      first.event('completed', requestId), // the same event again
     ])
     ends.add((await findOwn(first.deps, accountId, requestId)).status)
   }
@@ -293,7 +294,9 @@ test('keys are replaced while requests and webhooks are under way', async (t) =>
     const gateway = await startGateway(t, { beside: first, ...keys })
     return { ...gateway, call: callWith(gateway, first.key) }
   }
-  /** Submits on one gateway; another takes the file, repeats the answer and sends the webhook. */
+  /**
+   * Submits on one gateway; another takes the upload, repeats the response and sends the webhook.
+   */
   const passFrom = async (one: Gateway, other: Gateway, name: string) => {
     const created = (await one.call('POST', '/v1/files', { body: createFileBody() })).json()
     const uploaded = await other.call('PUT', created.upload_url, { body: FILE_BYTES })
@@ -340,7 +343,7 @@ type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: numbe
 const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
   fc.record({
     does: fc.constantFrom('credit', 'reserve', 'deduct', 'release'),
-    of: fc.integer({ min: 0, max: 5 }), // few references, so that many are the same
+    of: fc.integer({ min: 0, max: 5 }), // so few that many moves share a reference
     seconds: fc.integer({ min: 0, max: 20 }),
   }),
   { minLength: 2, maxLength: 8 },
@@ -358,12 +361,13 @@ test('property: whatever two gateways enter at once, entries add up to the balan
       const account = { account_id: accountId, name: 'x', created_at: now }
       await ensureAccount(gateways[0].store, account)
       const enter = (store: Store, { does, of, seconds }: LedgerMove) => {
-        // a credit has one amount for each reference: another is refused
+        // A reference can be credited only with one amount, so each amount gets its own.
         const reference = `${accountId}-${of}${does === 'credit' ? `-${seconds}` : ''}`
         if (does === 'release') return releaseReservation(store, reference, now)
         return MOVES[does](store, { accountId, reference, seconds, now })
       }
-      // Each move on both gateways, two in one transaction in either order: deadlocks are likely.
+      // Makes each move on both gateways, two per transaction in opposite orders, so deadlocks are
+      // likely.
       await atOnce(gateways, moves.length, async ({ store }, i) => {
         const pair = [moves[i]!, moves[(i + 1) % moves.length]!]
         if (store === gateways[1].store) pair.reverse()

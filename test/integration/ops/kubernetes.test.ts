@@ -1,4 +1,4 @@
-/** ops/helm/winnow: rendered by Helm, checked by Kubernetes' schemas, and run as it says. */
+/** ops/helm/winnow: rendered by Helm, validated by Kubernetes' schemas, and run as it specifies. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -57,7 +57,7 @@ async function newFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** What `helm install winnow` makes of these values, in the namespace `audio`. */
+/** Renders what `helm install winnow` makes of these values, in the namespace `audio`. */
 async function rendered(t: TestContext, values: object): Promise<string> {
   const file = join(await newFolder(t), 'values.json')
   await writeFile(file, JSON.stringify(values))
@@ -175,7 +175,9 @@ test('engines scale by the work of all gateways, counted once, and not at all by
   await promtool('test', 'rules', join(folder, 'test.yml'))
 })
 
-/** A Secret as the kubelet mounts it: links to files of a folder that an update replaces. */
+/**
+ * Lays a Secret out as the kubelet mounts it: links to files in a folder that an update replaces.
+ */
 async function mountSecret(folder: string, values: Readonly<Record<string, string>>) {
   await mkdir(join(folder, '..2026'), { recursive: true })
   await symlink('..2026', join(folder, '..data'))
@@ -185,7 +187,7 @@ async function mountSecret(folder: string, values: Readonly<Record<string, strin
   }
 }
 
-/** Asks as a gRPC probe does. */
+/** Asks for the health the way a gRPC probe does. */
 function healthOf(port: number): Promise<string> {
   const Client = grpc.makeGenericClientConstructor(healthService, 'Health')
   const client = new Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure())

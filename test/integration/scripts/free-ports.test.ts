@@ -1,4 +1,4 @@
-/** Files of tests that run side by side start servers on ports of their own. */
+/** Test files that run in parallel start servers on different ports. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** The address of a gateway in its data folder. */
+/** The address that a gateway leaves in its data folder. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -30,7 +30,7 @@ test('the address of the gateway that runs is found, for its user alone, until i
 
 test('the address of a gateway that was killed is not taken', async (t) => {
   const folder = await makeFolder(t)
-  const { pid } = spawnSync('true') // it has ended
+  const { pid } = spawnSync('true') // has already exited
   const write = (text: string) => writeFile(join(folder, 'address'), text)
   await write(`${ADDRESS}\nprocess ${pid} on ${hostname()}\n`)
   assert.equal(readOwnAddress(folder), undefined)

@@ -27,7 +27,7 @@ const OPTIONS = {
   computeSecondsMax: 600,
 } as const
 
-/** Runs a process whose compute thread hangs; what it says, and how it ends. */
+/** Runs a process whose compute thread hangs; returns its output and how it ended. */
 async function runHanging(
   t: TestContext,
   computeSecondsMax: number,
@@ -44,7 +44,7 @@ async function runHanging(
   }
   child.stdout.on('data', read)
   child.stderr.on('data', read)
-  const closed = new Promise((resolve) => child.once('close', resolve)) // in the turn it ends, maybe
+  const closed = new Promise((resolve) => child.once('close', resolve)) // may fire in the same turn as `exit`
   const ended = await new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code))
   })

@@ -1,4 +1,4 @@
-/** Threads prepare chunks as the model does, and go on after a chunk that is refused. */
+/** Threads prepare chunks as the model does, and keep working after refusing a chunk. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ModelError } from '../../../../engine/compute/compute-errors.ts'
@@ -7,7 +7,7 @@ import { prepareChunk } from '../../../../models/mini/prepare-chunk.ts'
 import { noise } from '../../../support/media/signals.ts'
 
 const SAMPLE_RATE = 44_100
-const CORES = 8 // two threads
+const CORES = 8 // gives two threads
 
 function start(t: TestContext): Preparation {
   const preparation = new Preparation(CORES)

@@ -1,4 +1,4 @@
-/** The binding of NVIDIA's library, against one that answers as a driver with two GPUs does. */
+/** The binding of NVIDIA's library, tested with a fake library for a driver with two GPUs. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

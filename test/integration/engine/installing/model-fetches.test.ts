@@ -1,4 +1,4 @@
-/** Models fetched and removed by an engine, over its control interface, with a real process. */
+/** An engine fetches and removes models over its control interface, with a real process. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { startModelHost, TINY_FILE } from '../../../support/engine/model-host.ts
 
 const BUILT_IN = { name: 'mini', built_in: true }
 
-/** An engine that does this alone; `unloaded` has the names that it was to unload. */
+/** Starts an engine that does nothing else; `unloaded` lists the models it was asked to unload. */
 async function startEngine(
   t: TestContext,
   catalogue: CatalogueEntry[],
@@ -47,7 +47,7 @@ async function startEngine(
   return { folder, unloaded, client: connect(), connect }
 }
 
-/** Sends a part of the file, and the rest when `end` is called. */
+/** Sends part of the file, and the rest when `end` is called. */
 function slowAnswer() {
   let begun: (response: ServerResponse) => void
   const started = new Promise<ServerResponse>((resolve) => (begun = resolve))
@@ -113,7 +113,7 @@ test('a fetch that all have left stops; the next goes on, and a removal ends it 
   await assert.rejects(client.removeModel('tiny'), /NOT_FOUND: No model "tiny" is installed in /)
 })
 
-/** Resolves once a part of the download is on the disk. */
+/** Resolves once part of the download is on disk. */
 async function untilPart(folder: string): Promise<void> {
   const isThere = () =>
     readdirSync(folder, { recursive: true }).some(

@@ -10,7 +10,7 @@ test('what killed engines left is removed; what a living one holds, or is not ou
   t.after(() => rm(root, { recursive: true }))
   const scratch = join(root, 'scratch')
   await prepareScratch(scratch)
-  const pidOfNobody = 2 ** 22 + 1 // Linux gives out none above 2^22
+  const pidOfNobody = 2 ** 22 + 1 // Linux never assigns ids above 2^22
   for (const name of [`job-${pidOfNobody}-abc`, `job-${process.ppid}-def`, 'keep']) {
     await mkdir(join(scratch, name))
   }

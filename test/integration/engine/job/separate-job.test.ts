@@ -1,4 +1,4 @@
-/** The end of a job whose device, store or broker fails. */
+/** How a job ends when the device, the store or the broker fails. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -39,24 +39,24 @@ const away: RequestListener = (_, response) => void response.writeHead(503).end(
 const TAGGER_CONFIG = await readTaggerConfig()
 
 interface Setting {
-  /** The media store's, in turn. */
+  /** The media store's responses, in turn. */
   answers?: RequestListener[]
   fails?: Error
   tries?: number
-  /** When it is asked at the end. */
+  /** Whether the store is unreachable when the failed job asks for it. */
   storeIsAway?: boolean
-  /** Without the job's own files. */
+  /** Whether the scratch disk is full even without the job's own files. */
   scratchIsFull?: boolean
   mediaSecondsMax?: number
   options?: Partial<SeparationOptions>
-  /** True if the gateway reads measurements in `started`. */
+  /** Whether the gateway accepts measurements in `started`. */
   startMayMeasure?: boolean
-  /** True if a list of sounds is asked for. */
+  /** Whether the job asks for a list of sounds. */
   lists?: boolean
   publish?: (event: Event) => Promise<void>
 }
 
-/** Serves one job; its outcome and what was reported. */
+/** Serves one job; returns its outcome and what was reported. */
 async function serveJob(t: TestContext, setting: Setting, signal = new AbortController().signal) {
   const {
     answers = [giveSource, takeOutput],
@@ -155,10 +155,10 @@ test('media of more samples than allowed is refused once it is measured', async 
     events.map((event) => (event.type === 'failed' ? event.error.code : event.type)),
     ['started', 'measured', 'MEDIA_TOO_LONG'],
   )
-  assert.deepEqual(events.at(-1)?.logs, []) // decoding says first what it decodes
+  assert.deepEqual(events.at(-1)?.logs, []) // decoding begins by logging what it decodes
 })
 
-/** The types of events, and the media's seconds where an event says them. */
+/** Lists the types of events, with the length of the media if an event states it. */
 const measuredIn = (events: readonly Event[]) =>
   events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
 
@@ -186,7 +186,7 @@ test('a job that asks what is in media reports the sounds, and stores nothing', 
 })
 
 test('the start says what the media measures, where the gateway reads it there', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] }) // the start waits as long as it takes
+  t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
   const { events } = await serveJob(t, { startMayMeasure: true })
   assert.deepEqual(measuredIn(events), [
     ['started', 1],

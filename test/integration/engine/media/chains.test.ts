@@ -1,4 +1,6 @@
-/** Files with several recordings in a row, whose rate or channels change: all are decoded. */
+/**
+ * Files of several recordings in a row that differ in rate or channels: all of them are decoded.
+ */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -28,7 +30,7 @@ interface Part {
 
 let made = 0
 
-/** A recording of tones: 400 Hz in each channel. */
+/** Makes a recording with a tone of 400 Hz in each channel. */
 async function bytesOf(
   container: string,
   encoder: string,
@@ -52,7 +54,7 @@ async function chain(
   return save(`chain ${made++}`, Buffer.concat(bytes))
 }
 
-/** Fails unless the tone is in a stretch of sound, at its level. */
+/** Fails unless half a second of sound from `at` is the tone, at its level. */
 function assertTone(planes: readonly Float32Array[], sampleRate: number, at: number): void {
   const from = Math.round(at * sampleRate)
   for (const plane of planes) {
@@ -207,7 +209,7 @@ describe('a transport stream', () => {
   test('with a damaged map is one recording', async () => {
     const first = await bytesOf('mpegts', 'aac', SAME)
     const damaged = Buffer.from(first)
-    const aac = Buffer.from('0fe100', 'hex') // type and PID in the map
+    const aac = Buffer.from('0fe100', 'hex') // type and PID in the program map
     for (let at = damaged.indexOf(aac); at >= 0; at = damaged.indexOf(aac)) damaged[at] = 3
     const path = await save('damaged.ts', Buffer.concat([first, damaged]))
     const { mixture, planes } = await readSound(path)
@@ -217,7 +219,7 @@ describe('a transport stream', () => {
 })
 
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-/** Container, encoder, options, and by how many samples a part may differ from what was written. */
+/** Container, encoder, options, and by how many samples a part's length may be off. */
 const files = [
   ['flac', 'flac', {}, 0],
   ['wv', 'wavpack', {}, 0],

@@ -1,4 +1,4 @@
-/** Every kind of file keeps every channel at its level, whatever loudspeaker it is for. */
+/** Every kind of file keeps every channel at its level, whichever loudspeaker it is for. */
 
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
@@ -18,7 +18,7 @@ const RATE = 48_000
 const SECONDS = 0.5
 const LEVEL = 0.3
 
-/** Loudspeakers in the order of the bits of a WAV header. */
+/** Loudspeakers in the order of their bits in a WAV header. */
 const LOUDSPEAKERS =
   'FL FR FC LFE BL BR FLC FRC BC SL SR TC TFL TFC TFR TBL TBC TBR - - - - - - - - - - - DL DR WL ' +
   'WR SDL SDR LFE2 TSL TSR BFC BFL BFR'
@@ -28,7 +28,7 @@ const maskOf = (layout: string): bigint =>
 const namesOf = (mask: bigint): string[] =>
   NAMES.filter((_, bit) => (mask & (1n << BigInt(bit))) !== 0n)
 
-/** Hertz, of each channel. An LFE ends at 120. */
+/** Frequency of each channel's tone in Hz. An LFE cuts off at 120 Hz. */
 const toneOf = (channel: number, name: string | undefined): number =>
   name === 'LFE' ? 60 : 1_000 + 137 * channel
 
@@ -37,10 +37,10 @@ const tones = (count: number, names: readonly string[] = []): Float32Array[] =>
     sine(toneOf(c, names[c]), SECONDS, RATE).map((x) => LEVEL * x),
   )
 
-/** How much of a tone is in a wave, in decibels to what was put in. */
+/** Returns the level of a tone in a wave, in dB relative to what was put in. */
 function levelOf(wave: Float32Array, hertz: number, rate = RATE): number {
   let [real, imaginary] = [0, 0]
-  // Whole periods of 1 Hz steps would be the whole second; edges are tapered instead.
+  // Tapers the edges, because only the whole second would hold whole periods of every tone.
   const [from, to] = [4_000, wave.length - 4_000]
   for (let i = from; i < to; i++) {
     const taper = 1 - Math.cos((2 * Math.PI * (i - from)) / (to - from))
@@ -116,7 +116,7 @@ for (const format of ['wav', 'flac', 'aac'] as const) {
         assert.equal(planes.length, names.length)
         if (format !== 'aac') assert.deepEqual(found, names)
         for (const [channel, name] of names.entries()) {
-          // AAC does not tell the sides from the back, where a layout has only one of them.
+          // AAC does not distinguish side from back if a layout has only one of them.
           const at = found.includes(name)
             ? found.indexOf(name)
             : found.indexOf(name.replace('S', 'B'))

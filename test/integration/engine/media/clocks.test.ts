@@ -1,4 +1,4 @@
-/** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in step. */
+/** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in sync. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const RATE = 48_000
-/** In each part: a flash in frame 12 of 10 a second, and with it a click. */
+/** Each part has a flash in frame 12, at 10 frames per second, and a click at the same time. */
 const CLICK_SECONDS = 1.2
 const SECONDS = 2.5
 
@@ -66,7 +66,7 @@ async function bytesOf({ container, video, audio }: Kind, part: Part): Promise<B
   return readFile(path)
 }
 
-/** Parts one after the other; of FLV without the header of each but the first. */
+/** Concatenates parts; for FLV, drops the header of all but the first. */
 async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
   const bytes: Buffer[] = []
   for (const part of parts) bytes.push(await bytesOf(kind, part))
@@ -75,7 +75,7 @@ async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
   return save(`joined ${made++}`, Buffer.concat(joined))
 }
 
-/** Starts of the clicks. */
+/** Returns the start of each click, in seconds. */
 function clicksOf(plane: Float32Array): number[] {
   const clicks: number[] = []
   for (let i = 0; i < plane.length; i++) {
@@ -86,7 +86,7 @@ function clicksOf(plane: Float32Array): number[] {
   return clicks
 }
 
-/** Separates nothing: sound and picture of the video that a job would answer. */
+/** Makes the video that a job would return, with the mixture as its sound, and reads both back. */
 async function throughVideo(path: string, recoded: string | undefined) {
   const { mixture, planes } = await readSound(path)
   const options = { path, soundIndex: mixture.streamIndex, folder }
@@ -138,7 +138,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 }
 
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-/** Each part is a whole file; the pictures of all are encoded into one video. */
+/** Each part is a whole file; the pictures of all parts are encoded into one video. */
 const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }> = {
   'a transport stream, each part under PIDs of its own': {
     container: 'mpegts',
@@ -161,7 +161,8 @@ for (const [name, kind] of Object.entries(FILES)) {
   test(`${name}: files put together byte by byte, of several sizes, stay in step`, async () => {
     const parts: Buffer[] = []
     for (const [i, width] of [64, 96, 64].entries()) {
-      // The second one's sound ends before its pictures do: the next one's are shown then.
+      // The second part's sound ends before its pictures; the third part's pictures follow right
+      // then.
       const soundSeconds = i === 1 ? SECONDS - 0.4 : SECONDS
       const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
       const audio = { planes, sampleRate: RATE, encoder: kind.audio }
@@ -180,7 +181,7 @@ for (const [name, kind] of Object.entries(FILES)) {
     assert.match(mixture.remarks[0]!, /source is 3 recordings/)
     assert.equal(mixture.corruptPackets, 0)
     const seconds = planes[0]!.length / RATE
-    assertNear(seconds, 3 * SECONDS - 0.4, 0.7) // MP4 in fragments begins 0.2 s before its sound
+    assertNear(seconds, 3 * SECONDS - 0.4, 0.7) // fragmented MP4 starts 0.2 s before its sound
     assert.equal(clicks.length, 3, 'all clicks sound')
     assert.equal(flashes.length, 3, 'all flashes are shown')
     for (const [i, flash] of flashes.entries()) assertNear(flash, clicks[i]!, 0.12)
@@ -202,7 +203,7 @@ test('parts in which sound and picture are not of one length stay in step', asyn
 
 test('a clock of 33 bits that wraps is no jump', async () => {
   const kind = KINDS['a transport stream']!
-  const delay = 2 ** 33 / 90_000 - 2.8 // the muxer begins 1.4 s later
+  const delay = 2 ** 33 / 90_000 - 2.8 // the muxer itself adds 1.4 s
   await assertInStep(await join2(kind, [{ delay }]), 1, kind)
 })
 

@@ -1,4 +1,4 @@
-/** The cover of a source in the files that are made of it, written and read by FFmpeg itself. */
+/** Cover art of a source in the output files, written and read by FFmpeg itself. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ async function coverIn(path: string): Promise<Cover | null> {
   return mixture.cover
 }
 
-/** A file with a picture of FFmpeg's. */
+/** Makes a file with a picture made by FFmpeg. */
 const made = (container: string, encoder: string, picture: string): Promise<string> =>
   folder.make(`in-${picture}.${container}`, container, {
     audio: { planes, sampleRate: RATE, encoder },
@@ -28,7 +28,7 @@ const made = (container: string, encoder: string, picture: string): Promise<stri
   })
 
 async function written(format: EncoderOptions['format'], cover: Cover | null): Promise<string> {
-  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // to be replaced
+  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // a placeholder
   const options = { format, sampleRate: RATE, channels: 1, tags: { title: 'Song' }, cover }
   const encoder = await createEncoder(path, options)
   await encoder.write(planes)

@@ -109,7 +109,7 @@ describe('lossless files', () => {
 })
 
 describe('lossy files', () => {
-  /** And how near to it a file is measured, in seconds. */
+  /** Container, encoder, and how exactly the length is measured, in seconds. */
   const exact = [
     ['mp3', 'libmp3lame', SAMPLE],
     ['ipod', 'aac', SAMPLE],
@@ -220,7 +220,7 @@ describe('channels and rates', () => {
       nine.map((plane) => plane[0]),
     )
     const { planes } = await readSound(path, { channelsMax: 2 })
-    // Five go to the left and four to the right, each with the same share.
+    // Five channels go to the left and four to the right, each with an equal share.
     assertNear(planes[0]![100]!, (1 + 3 + 5 + 7 + 9) / 16 / 5, 1e-6)
     assertNear(planes[1]![100]!, (2 + 4 + 6 + 8) / 16 / 5, 1e-6)
   })
@@ -266,7 +266,7 @@ describe('video', () => {
         await make(`tape.${container}`, container, { audio: pcm, video }),
       )
       assert.deepEqual([mixture.hasVideo, mixture.sampleRate], [true, 48_000])
-      assertNear(planes[0]!.length, STEREO_48[0]!.length, 1_920) // a picture's sound
+      assertNear(planes[0]!.length, STEREO_48[0]!.length, 1_920) // the sound of one picture
       assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
     })
   }

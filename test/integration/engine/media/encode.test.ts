@@ -54,7 +54,7 @@ describe('wav', () => {
     const top = 1 - step
     const wanted = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
     for (const channels of [1, 2, 3]) {
-      // each channel begins with another sample
+      // Each channel starts with a different sample.
       const planes = (samples: Float32Array) =>
         Array.from({ length: channels }, (_, c) =>
           Float32Array.of(...samples.subarray(c), ...samples.subarray(0, c)),

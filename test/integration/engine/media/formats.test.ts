@@ -14,7 +14,7 @@ const RATE = 44_100
 const STEREO = [chirp(1.3, RATE), noise(1.3, RATE)]
 const HALF_STEP_16 = 0.51 / 2 ** 15
 
-/** Interleaved, a number after the other by `write`. */
+/** Interleaves the channels, writing each sample with `write`. */
 function interleaved(bytes: number, write: (to: Buffer, x: number, at: number) => void): Buffer {
   const samples = STEREO[0]!.length
   const data = Buffer.alloc(samples * 2 * bytes)
@@ -31,7 +31,7 @@ function chunk(name: string, content: Buffer): Buffer {
   return Buffer.concat([head, content])
 }
 
-/** A big-endian WAV. */
+/** Makes a big-endian WAV. */
 function rifx(tag: number, bytes: number, data: Buffer): Buffer {
   const format = Buffer.alloc(16)
   format.writeUInt16BE(tag, 0)
@@ -100,7 +100,7 @@ test('broadcast AAC (LATM in LOAS) is decoded whole, and measured', async () => 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.03)
 })
 
-/** One channel's bits by a first-order modulator: their mean over a while is the signal. */
+/** Turns one channel into bits by first-order modulation: their mean over time is the signal. */
 function oneBit(wave: Float32Array): Uint8Array {
   const bytes = new Uint8Array(wave.length / 8)
   let error = 0

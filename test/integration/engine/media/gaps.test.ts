@@ -19,11 +19,11 @@ import {
 const { save, make } = mediaFolder()
 
 const RATE = 48_000
-/** Whole frames of every encoder below; 2.88 s. */
+/** A whole number of frames for every encoder below: 2.88 s. */
 const AFTER = 138_240
 const GAP_SECONDS = 4
 
-/** `wave` with `gap` samples of silence after so many. */
+/** Inserts `gap` samples of silence into `wave` after the first `after` samples. */
 function parted(wave: Float32Array, after: number, gap: number): Float32Array {
   const placed = new Float32Array(wave.length + gap)
   placed.set(wave.subarray(0, after))
@@ -67,7 +67,7 @@ for (const [container, encoder, sampleRate] of kinds) {
       { length: 2 * at(0.002) },
       (
         _,
-        i, // times may be in milliseconds
+        i, // times may be rounded to milliseconds
       ) => correlation(expected, decoded, { start: at(8), count: 4_000, lag: i - at(0.002) }),
     )
     assertBetween(Math.max(...likeness), 0.6, 1.0001)
@@ -101,7 +101,7 @@ test('a pause beside which pictures go on is silence, however long', async () =>
       for await (const block of limited.blocks()) blocks.push(block[0]!.length as never)
     }
     await assert.rejects(drain, { code: 'MEDIA_TOO_LONG' })
-    assertBetween(blocks.length * 65_536, 2 * RATE, 3 * RATE) // none of the pause
+    assertBetween(blocks.length * 65_536, 2 * RATE, 3 * RATE) // without any of the gap
     await limited.close()
   }
 })
@@ -122,7 +122,7 @@ test('a step back leaves nothing out: sound follows sound, and later gaps count 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.1)
 })
 
-/** These make every time a whole number of milliseconds, as Matroska counts. */
+/** With these sizes every time is a whole number of milliseconds, which is Matroska's unit. */
 const SLOW_RATE = 8_000
 const FRAME_SAMPLES = 1_024
 const FRAMES = 24
@@ -130,7 +130,7 @@ const SLOW = noise((FRAMES * FRAME_SAMPLES) / SLOW_RATE, SLOW_RATE).map(
   (x) => Math.round(x * 2 ** 15) / 2 ** 15,
 )
 
-/** So many milliseconds after each frame but the last; most frames have none. */
+/** Gaps in milliseconds after each frame but the last; most are 0. */
 const anyGaps = (milliseconds: fc.Arbitrary<number>) =>
   fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, milliseconds), {
     minLength: FRAMES - 1,
@@ -169,7 +169,7 @@ test('any gaps: sound is never more than a tenth of a second too early, as measu
       const seconds = (await readSound(path)).planes[0]!.length / SLOW_RATE
       const due = SLOW.length / SLOW_RATE + gaps.reduce((sum, ms) => sum + ms / 1_000, 0)
       assertBetween(seconds, due - 0.1001, due + 0.0001)
-      // When measuring, a gap of one tick, a millisecond, counts as the rounding of a duration.
+      // When measuring, a gap of one millisecond counts as the rounding of a duration.
       assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, FRAMES * 0.001)
     }),
     { numRuns: 30 },

@@ -77,7 +77,7 @@ test('sound of very many samples a second may last as much shorter', async () =>
     code: 'MEDIA_TOO_LONG',
     message: /the limit is 0\.3 s for 2 channels at 768000 Hz/,
   })
-  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // as it is written counts
+  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // only the channels that are decoded count
 })
 
 test('loudspeakers for which FFmpeg has no mix are mixed evenly', async () => {
@@ -86,10 +86,10 @@ test('loudspeakers for which FFmpeg has no mix are mixed evenly', async () => {
   const { planes: mixed } = await readSound(path, { channelsMax: 1 })
   assert.equal(mixed.length, 1)
   const mean = planes[0]!.map((x, i) => (x + planes[1]![i]!) / 2)
-  assertClose(mixed[0]!, mean, { absolute: 2 ** -16 + 2 ** -22 }) // each is stored in 16 bits
+  assertClose(mixed[0]!, mean, { absolute: 2 ** -16 + 2 ** -22 }) // each channel is stored in 16 bits
 })
 
-/** A PNG of 8192 x 8192 points of 64 bits, all black: half a gigabyte in half a megabyte. */
+/** Makes an all-black PNG of 8192 x 8192 pixels of 64 bits: half a gigabyte in half a megabyte. */
 function hugePng(): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const head = Buffer.alloc(8)
@@ -107,7 +107,7 @@ function hugePng(): Buffer {
   ])
 }
 
-/** An ID3 tag with a picture. */
+/** Makes an ID3 tag with a picture. */
 function coverTag(png: Buffer): Buffer {
   const picture = Buffer.concat([Buffer.from('\0image/png\0\x03\0', 'latin1'), png])
   const head = Buffer.alloc(20)

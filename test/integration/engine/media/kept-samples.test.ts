@@ -1,4 +1,4 @@
-/** Blocks are returned unchanged: from memory, and from a file beyond its limit. */
+/** Blocks are returned unchanged, from memory or, beyond its limit, from a file. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import test from 'node:test'
 import { KeptSamples } from '../../../../engine/media/kept-samples.ts'
 import { noise } from '../../../support/media/signals.ts'
 
-/** Four seconds of stereo at 44.1 kHz: two blocks stay in memory, the third does not. */
+/** Four seconds of stereo at 44.1 kHz: two blocks fit in memory, a third does not. */
 const block = (seed: number) => [noise(4, 44_100, seed), noise(4, 44_100, seed + 1)]
 const BLOCK_BYTES = 2 * 4 * 44_100 * Float32Array.BYTES_PER_ELEMENT
 

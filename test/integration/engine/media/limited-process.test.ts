@@ -56,7 +56,7 @@ test('an answer that nobody waits for any more ends the process without a word',
   })
   await once(child, 'message')
   child.send({ id: 1, task: 'pause' satisfies LimitedTask })
-  child.disconnect() // before the answer
+  child.disconnect() // before it has answered
   const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
   assert.equal(said, '')
   assert.equal(code, 0)

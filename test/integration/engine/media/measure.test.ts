@@ -13,7 +13,10 @@ const measure = (path: string, secondsMax = 7200) => measureSound(path, { second
 const SECONDS = 3.7
 const at = (sampleRate: number) => [chirp(SECONDS, sampleRate), noise(SECONDS, sampleRate)]
 
-/** Others than decode.test.ts has: container, encoder, how near to what is decoded, in seconds. */
+/**
+ * Container, encoder, and how close measured and decoded lengths are, in seconds; decode.test.ts
+ * has more.
+ */
 const KINDS: [string, string, number][] = [
   ['ogg', 'flac', SAMPLE],
   ['eac3', 'eac3', 0.01],

@@ -1,4 +1,4 @@
-/** Resampling in threads: what `Resampler` gives, of several streams in turns. */
+/** Resampling in threads gives the same results as `Resampler`, for several streams in turn. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Resampler, type ResamplerOptions } from '../../../../engine/media/resampler.ts'

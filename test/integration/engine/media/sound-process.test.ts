@@ -1,4 +1,4 @@
-/** Files that need too many resources are refused, without affecting others that are being read. */
+/** Files that need too many resources are refused without affecting others that are being read. */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -31,7 +31,7 @@ const box = (name: string, ...content: Buffer[]): Buffer => {
 
 const FOLDERS = ['moov', 'trak', 'mdia', 'minf', 'stbl']
 
-/** MP4 boxes with `change` made to those that hold no others; none leaves one out. */
+/** Applies `change` to the MP4 boxes that contain no others; returning none removes a box. */
 function changeBoxes(bytes: Buffer, change: (name: string, body: Buffer) => Buffer[]): Buffer {
   const out: Buffer[] = []
   for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {
@@ -50,7 +50,7 @@ async function plainM4a(): Promise<Buffer> {
   return readFile(await make('plain.m4a', 'ipod', { audio }))
 }
 
-/** States that it has 80 million samples of a byte each. */
+/** An index that claims 80 million samples of one byte each. */
 const indexBomb = async (): Promise<Buffer> =>
   changeBoxes(await plainM4a(), (name, body) => {
     if (name === 'stsz') return [box(name, word(0, 1, SAMPLES))]
@@ -59,7 +59,7 @@ const indexBomb = async (): Promise<Buffer> =>
     return [box(name, body)]
   })
 
-/** The same in a fragment, of which FFmpeg learns while it reads packets. */
+/** Claims the same in a fragment, which FFmpeg only finds while it reads packets. */
 async function fragmentBomb(): Promise<Buffer> {
   const plain = changeBoxes(await plainM4a(), (name, body) => {
     if (name === 'mdat') return []
@@ -99,11 +99,11 @@ test('a file of very many streams is INVALID_MEDIA, which says how many it may h
   await assert.rejects(measure(257), { code: 'INVALID_MEDIA', message })
 })
 
-/** Kilobytes that this process has resident at most so far. */
+/** Peak resident memory of this process so far, in KiB. */
 const peak = () => process.resourceUsage().maxRSS
 
 for (const [what, make, message] of [
-  ['an index', indexBomb, /No sound could be decoded/], // FFmpeg goes on without the index
+  ['an index', indexBomb, /No sound could be decoded/], // FFmpeg carries on without the index
   ['a fragment', fragmentBomb, /takes more than 512 MiB of memory/],
 ] as const) {
   test(`${what} of gigabytes in a file of kilobytes is INVALID_MEDIA, and costs this process nothing`, async () => {
@@ -121,12 +121,12 @@ for (const [what, make, message] of [
   })
 }
 
-/** A packet of AAC, as often as two hours take. */
+/** Repeats one AAC packet to fill a file of nearly two hours. */
 async function longM4a(): Promise<Buffer> {
   const plain = await plainM4a()
   let packetBytes = 0
   changeBoxes(plain, (name, body) => {
-    if (name === 'stsz') packetBytes = body.readUInt32BE(16) // of the second
+    if (name === 'stsz') packetBytes = body.readUInt32BE(16) // of the second packet
     return []
   })
   const packets = Math.ceil((7_000 * RATE) / 1024)
@@ -248,7 +248,7 @@ test('processes of files that came at once serve the next ones; later all but on
   assert.equal(started().length, 1)
 })
 
-/** Ids of the processes that this one has started and that live. */
+/** Ids of the child processes of this process that are alive. */
 const children = (): string[] =>
   readdirSync('/proc/self/task')
     .flatMap((thread) =>
@@ -278,7 +278,7 @@ test('a file that was only measured is closed', async () => {
   assert.equal(isOpen(), false)
 })
 
-/** Files and processes may be closed while they are listed. */
+/** Files and processes may disappear while they are listed. */
 const openFilesOf = (pid: string): string[] =>
   whileThere(() => readdirSync(`/proc/${pid}/fd`)).flatMap((fd) =>
     whileThere(() => [readlinkSync(`/proc/${pid}/fd/${fd}`)]),

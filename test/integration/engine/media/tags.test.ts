@@ -1,4 +1,4 @@
-/** Tags of a source in the files that are made of it, written and read by FFmpeg itself. */
+/** Tags of a source in the output files, written and read by FFmpeg itself. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ async function tagsIn(path: string): Promise<Tags> {
 }
 
 async function written(format: EncoderOptions['format'], tags: Tags): Promise<Tags> {
-  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // to be replaced
+  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // a placeholder
   const encoder = await createEncoder(path, { format, sampleRate: RATE, channels: 1, tags })
   await encoder.write(planes)
   await encoder.finish()

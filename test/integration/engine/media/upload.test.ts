@@ -24,14 +24,14 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-/** Reads all, then answers. */
+/** Reads the whole body, then answers. */
 const taken =
   (into: Buffer[] = []): RequestListener =>
   async (request, response) => {
     for await (const piece of request) into.push(piece)
     response.end()
   }
-/** Answers before anything is read. */
+/** Answers before reading anything. */
 const early =
   (code: number): RequestListener =>
   (_, response) =>
@@ -44,7 +44,7 @@ const COMMON = { attemptId: 'attempt-1', signal: new AbortController().signal, r
 const upload = (url: string, options: object = {}): Promise<string | undefined> =>
   uploadOutput({ url, path, contentType: 'audio/wav', ...COMMON, ...options })
 
-/** To a gateway that may keep the file itself. */
+/** Uploads to a gateway that may take the file itself. */
 function uploadHere(url: string, gateway = new HandOver({ url, ...COMMON }), part = 'target') {
   return upload(url, { handOver: () => gateway.give(part, `job-1-a/${part}`) })
 }

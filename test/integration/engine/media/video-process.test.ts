@@ -1,5 +1,5 @@
 /**
- * Video work that needs too many resources, or is canceled, ends without affecting the process that
+ * Video work that needs too many resources or is canceled ends without affecting the process that
  * waits for it.
  */
 
@@ -21,7 +21,7 @@ interface Work {
   signal?: AbortSignal
 }
 
-/** Begins to re-encode a video, for MP4 can't hold its coding. */
+/** Starts re-encoding a video, because MP4 can't hold its codec. */
 async function begin({
   width = 64,
   height = 48,

@@ -1,4 +1,4 @@
-/** A thread answers tasks, passes on errors of its work, and is replaced after it has ended. */
+/** A thread answers tasks, passes on errors, and is replaced after it has exited. */
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -32,7 +32,7 @@ test('what the work throws keeps its message and code: a full disk is still one'
   const thread = start(t)
   for (const [code, isFull] of [
     ['ENOSPC', true],
-    [-28, true], // FFmpeg's
+    [-28, true], // FFmpeg's code
     ['EACCES', false],
     [undefined, false],
   ] as const) {

@@ -1,4 +1,4 @@
-/** Writes to SQLite are durable before anybody learns of them: gateway/store/driver/sqlite.ts. */
+/** SQLite writes are durable before anybody sees them: gateway/store/driver/sqlite.ts. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, open, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { createFileBody, startGateway } from '../../../support/gateway/start-gat
 
 type FlushCallback = (error: Error | null) => void
 
-/** An empty database, and a disk whose flushes end as `end` says from now on. */
+/** Opens an empty database on a disk whose flushes `end` settles from now on. */
 async function openOnDisk(t: TestContext, end: (done: FlushCallback) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
   const path = join(folder, 'winnow.db')
@@ -77,7 +77,7 @@ test('a write whose flush fails is refused; the next one empties the log', async
   let end: (done: FlushCallback) => void = fails('EIO')
   const { store, flushes } = await openOnDisk(t, (done) => end(done))
   await assert.rejects(put(store, 'a'), { code: 'SERVICE_UNAVAILABLE' })
-  end = (done) => done(null) // it would say nothing of what the first has lost
+  end = (done) => done(null) // a later flush does not report what the first one lost
   await put(store, 'b')
   assert.equal(flushes(), 1, 'the log was emptied instead')
   await put(store, 'c')
@@ -114,7 +114,7 @@ test("another process's lock stops neither /healthz nor reads, and writes wait f
   const writing = gateway
     .call('POST', '/v1/files', { body: createFileBody() })
     .finally(() => (isOver = true))
-  await sleep(50) // it has met the lock
+  await sleep(50) // enough to run into the lock
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
   assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
   assert.ok(!isOver, 'the write waits')
@@ -147,7 +147,7 @@ test('a new database waits for another process that is making it', async (t) => 
   const other = new SqliteDatabase(path)
   other.exec('begin immediate; create table other (id text)')
   const opening = openSqlite(path, { migrates: true })
-  await sleep(50) // it has met the lock
+  await sleep(50) // enough to run into the lock
   other.exec('rollback')
   other.close()
   await (await opening).destroy()

@@ -1,4 +1,4 @@
-/** TensorFlow's checkpoints, damaged and whole. */
+/** TensorFlow checkpoints, damaged and intact. */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { fixtureFolder } from '../../../support/models/open-model.ts'
 
 const TINY = join(fixtureFolder('spleeter'), 'model/tiny')
 
-/** A copy of the tiny checkpoint, whose bytes may be changed. */
+/** Copies the tiny checkpoint, with changes to the bytes of its index. */
 function copied(t: TestContext, change: (bytes: Buffer) => Buffer): string {
   const folder = mkdtempSync(join(tmpdir(), 'spleeter-'))
   t.after(() => rmSync(folder, { recursive: true }))

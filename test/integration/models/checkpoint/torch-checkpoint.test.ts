@@ -33,7 +33,7 @@ const file = join(folder, 'checkpoint.pt')
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/sam-audio/${name}/checkpoint.pt`, import.meta.url))
 
-/** How whole numbers up to 256 are written in each type: exactly, in all of them. */
+/** Encodes whole numbers up to 256 in each type; all types represent them exactly. */
 const ENCODE: Record<string, (numbers: readonly number[]) => ArrayBufferView> = {
   FloatStorage: (numbers) => Float32Array.from(numbers),
   IntStorage: (numbers) => Int32Array.from(numbers),
@@ -66,13 +66,15 @@ const floats = (count: number) =>
 
 const valuesOf = (name: string) => [...openTorchCheckpoint(file).get(name)!.values()]
 
-/** Opens the file and reads every tensor of it. */
+/** Opens the file and reads all its tensors. */
 const readAll = () => [...openTorchCheckpoint(file).values()].map(({ values }) => values())
 
 interface Drawn {
   type: string
   numbers: number[]
-  /** Per tensor: sizes, the order of its axes in memory, steps between numbers, an offset. */
+  /**
+   * For each tensor: sizes, the order of its axes in memory, the step between numbers, an offset.
+   */
   tensors: { shape: number[]; order: number[]; step: number; offset: number }[]
 }
 
@@ -94,7 +96,7 @@ const drawnStorage: fc.Arbitrary<Drawn> = fc.record({
   ),
 })
 
-/** Lays a tensor out with its axes in any order, as transposes and slices do. */
+/** Lays out a tensor with its axes in any order, as transposing and slicing do. */
 function layOut(
   storage: number,
   { shape, order, step, offset }: Drawn['tensors'][number],
@@ -108,7 +110,7 @@ function layOut(
   return { storage, offset, shape, strides }
 }
 
-/** The numbers of a tensor, found one by one from their indices. */
+/** Finds the numbers of a tensor one by one from their indices. */
 function expectedValues(
   numbers: readonly number[],
   { shape, strides, offset }: SavedTensor,
@@ -348,7 +350,7 @@ test('a storage must be there, of its size, and of a type that is read', () => {
   assert.throws(readAll, /storage 0 is missing/)
 })
 
-/** A checkpoint that is sound but for what is said of its entry `name`. */
+/** Writes a checkpoint that is valid except for false claims about its entry `name`. */
 function writeClaims(name: string, claims: Entry['claims'], saved = storages): void {
   const entries = torchEntries(stateDictPickle({ ...sound, storages: saved }), saved)
   writeZip(
@@ -429,8 +431,8 @@ test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and
 })
 
 /**
- * By Python's pickle, protocol 2: a dictionary of a path, a set, a timedelta, a namespace, an
- * object of a class of its own that is a list, a defaultdict, and `steps`: [1, 2.5, 'x'].
+ * Made by Python's pickle, protocol 2: a dictionary with a path, a set, a timedelta, a namespace,
+ * an object of a custom class that is a list, a defaultdict, and `steps`: [1, 2.5, 'x'].
  */
 const OBJECTS =
   'gAJ9cQAoWAQAAABwYXRocQFjcGF0aGxpYgpQdXJlUG9zaXhQYXRoCnECWAEAAAAvcQNYBAAAAHJ1bnNxBFgBAA' +

@@ -1,4 +1,4 @@
-/** A target of one channel among the channels of a mixture. */
+/** Places a target of one channel among the channels of a mixture. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeTarget } from '../../../../models/lanes/place-target.ts'
@@ -13,7 +13,7 @@ const sumOf = (...waves: Float32Array[]) =>
 const scaled = (wave: Float32Array, gain: number) => wave.map((x) => gain * x)
 const power = (wave: Float32Array) => wave.reduce((sum, x) => sum + x ** 2, 0)
 
-/** In dB: how far the error of a target lies below it. */
+/** Returns in dB how far the error of a target is below the target. */
 const sdr = (target: Float32Array, found: Float32Array) =>
   10 * Math.log10(power(target) / power(target.map((x, i) => x - found[i]!)))
 
@@ -31,7 +31,7 @@ for (const [name, left, right] of [
       sumOf(scaled(target, left), scaled(rest, 0.2)),
       sumOf(scaled(target, right), scaled(rest, 0.6)),
     ]
-    placeTarget(mixture, target) // its windows are remembered
+    placeTarget(mixture, target) // fills the cache of windows
     const before = tf.memory().numTensors
     const placed = placeTarget(mixture, scaled(target, (left + right) / 2))
     assert.equal(tf.memory().numTensors, before)

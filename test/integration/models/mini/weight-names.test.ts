@@ -1,4 +1,4 @@
-/** Checkpoints of mini load with full names and with the short ones from before 0.2.0. */
+/** Checkpoints of mini load with full names, and with the short ones used before 0.2.0. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

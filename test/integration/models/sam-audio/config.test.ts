@@ -21,7 +21,7 @@ const fixture = (name: string) =>
     ),
   )
 
-/** Reads the fixture's configuration with some of it changed. */
+/** Reads a changed configuration. */
 function reading(read: (file: string) => Promise<unknown>, config: object) {
   writeFileSync(file, JSON.stringify(config))
   return read(file)

@@ -1,4 +1,4 @@
-/** The published weights of Spleeter against their reference, and as an engine holds them. */
+/** The published weights of Spleeter, compared with the reference, and as an engine keeps them. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A program sets what the native libraries read before they are loaded. */
+/** A program sets what the native libraries read before it loads them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'

@@ -20,7 +20,7 @@ test('doctor goes by the settings and secrets of the services, as install-host l
   assert.deepEqual(env, {
     DATA_DIR: '/var/lib/winnow',
     S3_BUCKET: 'media',
-    PORT: '82', // what is given here wins
+    PORT: '82', // explicit settings win
     AWS_REGION: 'here',
     NATS_URL: 'nats://a-token@broker:4222',
     AWS_ACCESS_KEY_ID: 'an-id',

@@ -1,4 +1,4 @@
-/** The units as verified by systemd itself, and how they are installed on a host. */
+/** How the units are installed on a host, and whether systemd itself accepts them. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -25,7 +25,7 @@ async function makeRoot(t: TestContext): Promise<string> {
   return root
 }
 
-/** Stands for this checkout and this node: the services may not see the real ones. */
+/** Replaces this checkout and this Node, which the services may not be allowed to read. */
 const installed = { checkout: '/usr', node: '/bin/sh' }
 
 const run = (words: string[], env: Record<string, string> = {}) =>
@@ -47,7 +47,7 @@ test('systemd has nothing to say against the installed units', async (t) => {
     /\.(service|socket|target)$/.test(name),
   )
   assert.equal(units.length, 6)
-  const nats = join(root, UNITS, 'winnow-nats.service') // at that place there is no nats-server
+  const nats = join(root, UNITS, 'winnow-nats.service') // the nats-server that it names does not exist here
   await writeFile(
     nats,
     (await readFile(nats, 'utf8')).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/sh'),
@@ -147,7 +147,7 @@ test('with a broker elsewhere none is installed', async (t) => {
     await read(root, 'etc/winnow/credentials/engine/NATS_URL'),
     'nats://token@broker:4222\n',
   )
-  await install(root, engine) // it is known now
+  await install(root, engine) // already stored
   await install(root, ['--role', 'all', '--engine', '0'], { NATS_URL: 'nats://token@other:4222' })
   for (const service of ['engine', 'gateway']) {
     assert.equal(
@@ -214,7 +214,7 @@ test("with Debian's package its units are enabled, and none is written or remove
     [],
   )
 
-  const own = `${UNITS}/winnow-nats.service` // the operator's, by systemctl edit --full
+  const own = `${UNITS}/winnow-nats.service` // changed by the admin with systemctl edit --full
   await writeFile(join(root, own), unit('winnow-nats.service'))
   assert.equal((await run(['--uninstall', '--root', root], env)).code, 0)
   const left = await files(root)

@@ -1,4 +1,7 @@
-/** Open models fetched from a host, imported, listed and removed: with real, tiny checkpoints. */
+/**
+ * Fetches open models from a host, and imports, lists and removes them, with real but tiny
+ * checkpoints.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
@@ -58,7 +61,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
     text,
     /^Installed tiny in .*\nNo checksum .* of 000003bb-feeb7c97\.th\.\nThe next start .*model.* load tiny\n$/,
   )
-  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may be other users
+  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may run as other users
   const record = readRecord(join(folder, 'tiny'))
   assert.ok(record.kind === 'htdemucs')
   const [{ file, kwargs, stems }] = record.networks as [(typeof record.networks)[0]]
@@ -78,7 +81,7 @@ test('of a bag each network keeps the stem that it gives', async () => {
   assert.match(refused.errors, /2 networks need the stem that each gives: --stems/)
   const wrong = await run(folder, [...words, '--stems', 'drums,flute'])
   assert.match(wrong.errors, /0000041f-c4a403b6\.th: gives drums, .* and no flute/)
-  assert.deepEqual(readdirSync(folder), []) // nothing is left half done
+  assert.deepEqual(readdirSync(folder), []) // leaves nothing half done
   assert.equal((await run(folder, [...words, '--stems', 'drums,vocals'])).code, 0)
   const record = readRecord(join(folder, 'bag'))
   assert.ok(record.kind === 'htdemucs')
@@ -166,7 +169,7 @@ test('in half precision numbers are the nearest halves', async () => {
     const half = kept.get(name)?.values()
     if (!half) continue
     for (const [i, value] of values().entries()) {
-      // a half has 11 bits of significand, and steps of 2^-24 below 2^-14
+      // Half precision has 11 significant bits, and steps of 2^-24 below 2^-14.
       const allowed = Math.max(Math.abs(value) * 2 ** -11, 2 ** -25)
       assert.ok(Math.abs(half[i]! - value) <= allowed, `${name}[${i}]: ${half[i]} for ${value}`)
     }
@@ -255,7 +258,7 @@ test('nobody is asked about a licence that allows any use, which is shown with i
   for (const { licence } of free) assert.match(licence.weights, /^MIT, .* issue 35, 17 July 2026/)
 })
 
-/** Sends some of the file and then cuts the connection. */
+/** Sends part of the file, then cuts the connection. */
 function cutAfter(bytes: number, response: ServerResponse): true {
   response.writeHead(200, { etag: '"one"', 'content-length': FILE.length })
   response.write(FILE.subarray(0, bytes), () => response.destroy())
@@ -267,7 +270,7 @@ test('a download that was cut goes on where it was, in the same call and in the 
     count <= 3 ? cutAfter(100_000 * count, response) : false,
   )
   const folder = emptyFolder()
-  const failed = await fetchTiny(folder, entry) // three attempts, all cut
+  const failed = await fetchTiny(folder, entry) // three attempts, all of them cut
   assert.equal(failed.code, 1)
   assert.match(failed.errors, /http:\/\/127\.0\.0\.1:\d+\/a: /)
   assert.equal((await fetchTiny(folder, entry)).code, 0)

@@ -15,7 +15,7 @@ const FIXTURES = fileURLToPath(new URL('../../../fixtures/sam-audio', import.met
 const root = mkdtempSync(join(tmpdir(), 'model-'))
 after(() => rmSync(root, { recursive: true }))
 
-/** A folder of its own, with copies of these of the fixtures. */
+/** Makes a folder with copies of these fixtures. */
 function folderWith(name: string, ...parts: string[]): string {
   const folder = join(root, name, 'models')
   mkdirSync(folder, { recursive: true })
@@ -113,7 +113,7 @@ test('several models in one folder are distinguished by name only', async () => 
   assert.equal((await run('inspect', join(folder, 'sam-audio-tiny'))).code, 0)
   cpSync(join(folder, 't5-tiny'), join(folder, 't5-other'), { recursive: true })
   const { text } = await run('inspect', join(folder, 'sam-audio-tiny'))
-  assert.match(text, /^text .*t5-tiny/m) // as the configuration names it
+  assert.match(text, /^text .*t5-tiny/m) // as named by the configuration
 })
 
 test("a damaged configuration is reported where it is a part's, not where it lies beside", async () => {
@@ -125,7 +125,7 @@ test("a damaged configuration is reported where it is a part's, not where it lie
   assert.match(own.errors, /something-else\/config\.json: can't be read as JSON/)
   assert.equal((await run('inspect', join(folder, 'sam-audio-tiny'))).code, 0)
   const text = await run('inspect', join(folder, 't5-tiny'))
-  assert.match(text.text, /^model {3}not there/m) // the one beside it was not asked for
+  assert.match(text.text, /^model {3}not there/m) // the model next to it was not asked for
   assert.equal((await run('inspect', join(folder, 'nowhere'))).code, 1)
 })
 

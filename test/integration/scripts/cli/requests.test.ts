@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   return { gateway, env, run }
 }
 
-/** The ids in a printed list. */
+/** Finds the ids in a printed list. */
 const idsIn = (text: string): string[] => text.match(/req_\w+/g) ?? []
 
 test('requests are listed, the newest first, and deleted by their ids', async (t) => {

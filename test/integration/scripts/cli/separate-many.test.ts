@@ -1,4 +1,4 @@
-/** The command-line client with many files, against a small server that speaks the spec. */
+/** The command-line client with many files and a small server that implements the API. */
 
 import assert from 'node:assert/strict'
 import { readdir, unlink, utimes, writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ test('--jobs is how many files are worked on at once', { timeout: 60_000 }, asyn
   service.holdUpload = async () => {
     left -= 1
     const answered = new Promise<void>((resolve) => held.push(resolve))
-    // No answer before so many are held, or no other can come; a while is given to one too many.
+    // Answers once three are held or no more can come, and then waits a while for one too many.
     if (held.length === 3 || left === 0) {
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
       most = Math.max(most, held.length)
@@ -191,7 +191,7 @@ test('a file whose name is no UTF-8 is left out, and not its folder', async (t) 
       assert.match(errors, /^2 files in .* s: 1 separated, 1 failed$/m)
     }
   } finally {
-    await unlink(latin1) // `rm` of the folder does not find it
+    await unlink(latin1) // `rm` can't find it in the folder
   }
 })
 

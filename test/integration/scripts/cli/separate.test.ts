@@ -1,4 +1,4 @@
-/** The command-line client against a small server that speaks the spec. */
+/** The command-line client with a small server that implements the API. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -476,7 +476,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child.stderr.on('data', (data: Buffer) => {
       if (!data.includes('separating')) return
-      for (const twice of [signal, signal]) child.kill(twice) // as a terminal and npm do
+      for (const twice of [signal, signal]) child.kill(twice) // terminal and npm both send it
     })
     const [code] = await once(child, 'close')
     assert.equal(code, 130)

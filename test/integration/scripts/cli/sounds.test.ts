@@ -16,7 +16,7 @@ const SOUNDS: HeardSound[] = [
   { name: 'rain', spans: [], share: 0.88, match: 0.8 },
 ]
 
-/** A gateway whose engine lists the same sounds of every file but those that fail. */
+/** Starts a gateway whose engine lists the same sounds for every file except those that fail. */
 async function start(t: TestContext, fails = (_name: string) => false) {
   let address = ''
   const gateway = await startGateway(t, { config: { publicUrl: () => address } })
@@ -25,7 +25,7 @@ async function start(t: TestContext, fails = (_name: string) => false) {
   await mkdir(folder, { recursive: true })
   for (const name of ['a.wav', 'b.wav']) await writeFile(join(folder, name), FILE_BYTES)
   const env = { WINNOW_URL: address, WINNOW_API_KEY: gateway.key }
-  /** Runs the command, and serves its requests until it ends. */
+  /** Runs the command, and answers its requests until it ends. */
   const run = async (...words: string[]) => {
     let isEnded = false
     const running = runCommand(sounds, words, { env }).finally(() => (isEnded = true))

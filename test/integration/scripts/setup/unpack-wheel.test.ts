@@ -11,7 +11,7 @@ const UNPACK = fileURLToPath(new URL('../../../../scripts/setup/unpack_wheel.py'
 const folder = mkdtempSync(join(tmpdir(), 'wheel-'))
 after(() => rmSync(folder, { recursive: true }))
 
-/** A wheel with these members and modes, as zipfile writes them. */
+/** Makes a wheel of members with these modes, in zipfile's format. */
 function makeWheel(members: Readonly<Record<string, number>>): string {
   const file = join(folder, 'made.whl')
   const program = [

@@ -1,4 +1,4 @@
-/** Debian's package, without what set-up fetches; test/package builds it completely. */
+/** The Debian package, without what set-up fetches; test/package builds it completely. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -46,7 +46,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
     /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node scripts\/run\.mjs engine\/main\.ts$/m,
   )
   assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
-  await read('usr/lib/winnow/docs/README.md') // by the link that the units' Documentation= takes
+  await read('usr/lib/winnow/docs/README.md') // the units' Documentation= links to it
   const sums = spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], {
     cwd: join(folder, 'raw'),
     encoding: 'utf8',
@@ -67,7 +67,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
 })
 
-/** Files that a program reads besides itself, or imports. */
+/** Files that a program imports or reads. */
 const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
 
 test('packages hold every file that their programs name', async (t) => {

@@ -25,7 +25,9 @@ const PATHS = [
 const date = '2026-01-31'
 const repository = 'https://git.example.org/team/winnow'
 
-/** A repository with the files of this one that state the version, and one change to release. */
+/**
+ * Makes a repository with the files of this one that state the version, and one change to release.
+ */
 async function start(t: TestContext) {
   const root = await mkdtemp(join(tmpdir(), 'release-'))
   t.after(() => rm(root, { recursive: true }))

@@ -10,7 +10,7 @@ const WAITS: Waits = { connectMsMax: 30_000, firstByteMsMax: 30_000, silenceMsMa
 const signal = new AbortController().signal
 const options = { waits: WAITS, signal }
 
-/** Serves bytes as they are, whatever is asked; `closed` resolves when the first connection is. */
+/** Answers every request with raw bytes; `closed` resolves once the first connection is closed. */
 async function serveBytes(t: TestContext, answer: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -52,7 +52,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
     const pieces = body[Symbol.asyncIterator]()
     let read = 0
     for (let round = 0; round < 4; round += 1) {
-      await turns(200) // time enough to take in much more
+      await turns(200) // enough time to read much further ahead
       const ahead = body.socket.bytesRead - read
       assert.equal(ahead < 300_000, true, `${ahead} bytes ahead of the reader`)
       read += (await pieces.next()).value.length

@@ -1,4 +1,6 @@
-/** Over TLS, against a server whose certificate only a process that is configured for it trusts. */
+/**
+ * Fetches over TLS from a server whose certificate is only trusted by a process configured for it.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -28,7 +30,7 @@ async function serveTls(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Probes each URL in a process of its own: answers or errors. */
+/** Probes each URL in a separate process; returns results or errors. */
 async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   const script = `
     import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}

@@ -53,7 +53,7 @@ test('a check asks name servers alone, and refuses what leads to no public addre
     assert.equal(String(refusal), String(refusals[0]), 'which names exist is not told')
   }
   await assert.rejects(checks.check('https://127.0.0.1/'), { code: 'INVALID_AUDIO_URL' })
-  await check('http://127.0.0.1:1/') // nobody listens
+  await check('http://127.0.0.1:1/') // allowed, although nobody listens
   const gone = AbortSignal.abort(new Error('gone'))
   await assert.rejects(checks.check('https://slow.example/', { signal: gone }), /gone/)
 })
@@ -84,7 +84,7 @@ test('each of many redirects is checked: the last may not lead inward either', a
 test('an address is encoded as browsers do, and so is one that a server redirects to', async (t) => {
   const { url: base, requests } = await countingServer(t, (request, reply) => {
     if (!request.url?.startsWith('/moved')) return reply.end('done')
-    const location = Buffer.from('/Füße 100%.mp3').toString('latin1') // raw UTF-8, as nginx sends it
+    const location = Buffer.from('/Füße 100%.mp3').toString('latin1') // raw UTF-8, as sent by nginx
     return reply.writeHead(302, { location }).end()
   })
   const path = '/F%C3%BC%C3%9Fe%20100%.mp3'

@@ -21,7 +21,7 @@ async function temporaryFile(t: TestContext, text: string): Promise<string> {
 
 const NO_FILES = { hostsPath: '/nonexistent/hosts', settingsPath: '/nonexistent/resolv.conf' }
 
-/** A name server for which all of `slow.example` is silence. */
+/** Starts a name server that never answers for `slow.example`. */
 const startSlowServer = (t: TestContext) =>
   startNameServer(t, (name) => (name.endsWith('slow.example') ? 'silence' : ['127.0.0.1']))
 

@@ -10,7 +10,7 @@ import { takeLock } from '../../../../shared/process/file-lock.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
-/** Takes the lock, starts a child that lives on without it, and says so. */
+/** Takes the lock, starts a child that outlives it without holding the lock, and reports both. */
 const HOLD = `
 import { spawn } from 'node:child_process'
 import { takeLock } from './shared/process/file-lock.ts'

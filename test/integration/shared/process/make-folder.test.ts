@@ -25,7 +25,7 @@ test('what can be no folder is an error, not a loop', { timeout: 10_000 }, async
   await symlink('circle', join(root, 'circle'))
   await writeFile(join(root, 'file'), '')
   const wrong: [string, string][] = [
-    ['/proc/none/logs', 'ENOENT'], // Node's own never ends here
+    ['/proc/none/logs', 'ENOENT'], // Node's own mkdir never returns here
     [join(root, 'unmounted'), 'ENOENT'],
     [join(root, 'unmounted/logs'), 'ENOENT'],
     [join(root, 'circle/logs'), 'ELOOP'],

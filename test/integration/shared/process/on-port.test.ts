@@ -1,4 +1,4 @@
-/** Addresses at which a server can't listen name the setting that helps. */
+/** When a server can't listen at an address, the error names the setting that helps. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

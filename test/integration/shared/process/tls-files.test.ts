@@ -1,4 +1,4 @@
-/** TLS between the parts of the service, with certificates that openssl makes. */
+/** TLS between the parts of the service, with certificates made by openssl. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const openssl = (...words: string[]) =>
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
-/** An authority, and a certificate of it for `localhost`. */
+/** Makes an authority, and a certificate that it signs for `localhost`. */
 async function makeTls(name: string): Promise<Tls> {
   openssl(
     'req',

@@ -1,4 +1,4 @@
-/** Prompts in ten languages: every name, and its negated, joined and polite forms. */
+/** Prompts in ten languages: every name, negations, lists of sounds, and requests to remove noise. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'

@@ -41,7 +41,10 @@ const SECONDS = 90
 const RATE = 2_000
 const TAGGER_CONFIG = await readTaggerConfig()
 
-/** Its chunks follow the one before, are at a rate of their own, and have candidates. */
+/**
+ * The model's chunks depend on the previous one, have a sample rate of their own, and give
+ * candidates.
+ */
 const MODEL: ModelDescription = {
   ...PLAIN_MODEL,
   sampleRate: 1_000,
@@ -50,10 +53,10 @@ const MODEL: ModelDescription = {
   givesCandidates: true,
 }
 const CHUNKS = 10
-/** What one chunk takes: longer than CHECKPOINT_SECONDS. */
+/** Time that one chunk takes: longer than CHECKPOINT_SECONDS. */
 const CHUNK_MS = 5_000
 
-/** A media store, with what it holds. */
+/** Starts a media store that remembers what was uploaded. */
 async function startStore(t: TestContext, seed = 1) {
   const held = new Map<string, Buffer>()
   const source = wavBytes([noise(SECONDS, RATE, seed)], RATE)
@@ -79,7 +82,7 @@ const segmentsOf = ({ held }: Store) =>
   [...held.keys()].filter((path) => path.startsWith('/checkpoint')).sort()
 
 interface Attempt {
-  /** Chunks that the model separates before it is interrupted so. */
+  /** After how many chunks the attempt is interrupted, and by what. */
   interrupted?: { after: number; by: 'device' | 'kill' }
   model?: Partial<ModelDescription>
   prompt?: string
@@ -89,7 +92,7 @@ interface Attempt {
   checkpointSeconds?: string
 }
 
-/** An answer that depends on all that a model is given. */
+/** Returns an answer that depends on everything the model gets. */
 function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): HeadResult {
   const { chunk, startSample = 0 } = request
   const { prompt, candidate = 0, overlapState } = head
@@ -121,7 +124,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     }
     if (given.interrupted?.after === seen.chunks.length) {
       if (given.interrupted.by === 'device') throw new DeviceError('gone')
-      stop.abort(new JobStopped('canceled')) // nothing more is sent, as when it is killed
+      stop.abort(new JobStopped('canceled')) // like a kill, sends nothing more
       stop.signal.throwIfAborted()
     }
     clock.advance(CHUNK_MS)
@@ -175,7 +178,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
 
 type Attempted = Awaited<ReturnType<typeof attempt>>
 
-/** All that a completed job has made. */
+/** Returns everything that a completed job made. */
 function made(store: Store, { last }: Attempted) {
   assert.ok(last?.type === 'completed', JSON.stringify(last))
   const { outputs, sounds, duration } = last
@@ -185,7 +188,9 @@ function made(store: Store, { last }: Attempted) {
   return { outputs, sounds, duration, files }
 }
 
-/** What the job makes that nobody interrupts, and whose gateway knows no checkpoints. */
+/**
+ * Returns what the job makes if nobody interrupts it and its gateway does not support checkpoints.
+ */
 async function makeUninterrupted(t: TestContext) {
   const store = await startStore(t)
   const attempted = await attempt(t, store, { hasAddresses: false })
@@ -235,7 +240,7 @@ test('what is damaged, cut off or at the wrong address is separated again, and n
     ['a byte', () => (store.held.get(first)![store.held.get(first)!.length - 9]! ^= 1), 3],
     ['the end', () => store.held.set(first, whole.get(first)!.subarray(0, -9)), 3],
     [
-      'a late attempt', // which stored its segments at addresses that are used since
+      'a late attempt', // which overwrote addresses that are in use again
       () => [first, second].map((path, i) => store.held.set(path, whole.get(paths[1 - i]!)!)),
       1,
     ],

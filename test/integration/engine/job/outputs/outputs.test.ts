@@ -27,7 +27,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-/** A mixture whose targets and residual are all `wave`. */
+/** Makes a mixture whose targets and residual all equal `wave`. */
 const alike = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
   mixture: [wave.map((x) => (targets + 1) * x)],
   sounds: Array.from({ length: targets }, () => [wave.slice()]),
@@ -176,8 +176,8 @@ test('what fails at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
-  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than is kept in memory
-  await rm(own, { recursive: true }) // files of samples that clip are written again at the end
+  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
+  await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
   await outputs.abort()
   const opened = await Promise.all(

@@ -1,4 +1,4 @@
-/** The log of a process since it was started. */
+/** Reads the log of a process from where it was last started. */
 
 import assert from 'node:assert/strict'
 import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'

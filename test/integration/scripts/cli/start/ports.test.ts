@@ -1,4 +1,4 @@
-/** The ports that `npm start` takes where no setting names them. */
+/** The ports that `npm start` chooses where no setting names them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { freePorts } from '../../../../support/processes/free-ports.ts'
 const HOSTS = { gateways: 1, grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
 const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }
 
-/** Takes a port, unless another program has it. */
+/** Occupies a port, unless another program already does. */
 async function take(t: TestContext, port: number): Promise<void> {
   const server = createServer().listen(port, '127.0.0.1')
   await once(server, 'listening').catch(() => undefined)
