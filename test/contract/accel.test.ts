@@ -16,7 +16,7 @@ const PREFIX = '/winnow-media/'
 const CONFIG = { trustedProxies: ['127.0.0.1/32'], mediaAccelPath: PREFIX }
 const PROXIED = { 'x-forwarded-for': '203.0.113.5' }
 
-/** Address of the target of a completed request. */
+/** Completes a request and returns the address of its target. */
 async function targetUrl(gateway: Gateway): Promise<string> {
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)

@@ -8,7 +8,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 
-/** Every endpoint that needs a key, with the scope that clause 5.2 gives it. */
+/** Every endpoint that needs a key, with the scope that clause 5.2 requires. */
 const ENDPOINTS: [Method, string, Scope][] = [
   ['GET', '/v1/models', 'models:read'],
   ['POST', '/v1/files', 'files:write'],
@@ -92,7 +92,7 @@ test('5.3 a malformed or unknown key answers 401', async (t) => {
     const reply = await gateway.call('GET', '/v1/models', { key: null, headers: { authorization } })
     assertError(reply, 'UNAUTHENTICATED')
   }
-  const lower = { authorization: `bearer ${key}` } // RFC 9110: schemes know no case
+  const lower = { authorization: `bearer ${key}` } // RFC 9110: schemes are case-insensitive
   const reply = await gateway.call('GET', '/v1/models', { key: null, headers: lower })
   assert.equal(reply.statusCode, 200)
 })

@@ -1,4 +1,4 @@
-/** What engines keep of long requests: docs/decisions/queue.md. */
+/** What engines store of long requests: docs/decisions/queue.md. */
 
 import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
-/** What is at such an address is long until it is measured. */
+/** Media at an address counts as long until it is measured. */
 const LONG = { audio_url: 'https://media.test/long.wav' }
 const BYTES = Buffer.from('a segment')
 

@@ -1,4 +1,4 @@
-/** The TypeScript client against the gateway, over HTTP. */
+/** The TypeScript client with the gateway, over HTTP. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -286,7 +286,7 @@ test('client: following goes on in a new stream when one ends', async (t) => {
   for await (const { status, logs } of client.follow(submitted, { logs: true })) {
     assert.ok(logs, 'logs were asked for')
     seen.push(status)
-    if (seen.length === 2) await client.cancel(submitted) // the second is of another stream
+    if (seen.length === 2) await client.cancel(submitted) // the second comes from another stream
   }
   assert.deepEqual(seen.slice(0, 2), ['IN_QUEUE', 'IN_QUEUE'])
   assert.equal(seen.at(-1), 'FAILED')
@@ -401,5 +401,5 @@ test('client: its signal ends what it does', async (t) => {
   controller.abort()
   await assert.rejects(following.next(), { name: 'AbortError' })
   assert.equal((await mine.cancel(submitted)).status, 'FAILED')
-  gateway.app.server.closeAllConnections() // fetch has opened one that it does not use
+  gateway.app.server.closeAllConnections() // fetch opened one that it never used
 })

@@ -1,4 +1,7 @@
-/** The machine's clock is set an hour forward or back under work: nothing waits for it, nothing is lost. */
+/**
+ * The machine's clock is set an hour forward or back while work is in progress: nothing gets stuck
+ * or lost.
+ */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -62,7 +65,7 @@ for (const [direction, jumpMs] of JUMPS) {
       attemptsMax: 8,
       hostAttemptsMax: 8,
     })
-    clock.set(HOUR_MS) // the wait of a webhook is a time in the database: it may come later, not never
+    clock.set(HOUR_MS) // webhooks wait until a time in the database, so one may come late, but not never
     await sender.startDue()
     await sender.idle()
     assert.deepEqual(posted, [requestId])
@@ -129,7 +132,7 @@ test('1.1 an upload address that a jump has made late is refused, and good again
   const { upload_url: url } = created.json()
   gateway.clock.set(HOUR_MS + 1)
   assertError(await gateway.call('PUT', url, { body: FILE_BYTES }), 'FILE_EXPIRED')
-  await uploadFile(gateway) // one made again is good
+  await uploadFile(gateway) // a new file works
   gateway.clock.set(-HOUR_MS)
   assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
 })
@@ -149,7 +152,7 @@ test('3 an attempt whose clock was ahead holds its request against no later one'
   const requestId = await submitted(gateway)
   const ahead = isoTime(gateway.clock.now() + HOUR_MS)
   await gateway.event('started', requestId, { attempt_id: 'first', started_at: ahead })
-  await gateway.event('failed', requestId, { attempt_id: 'second' }) // of an engine whose is right
+  await gateway.event('failed', requestId, { attempt_id: 'second' }) // from an engine whose clock is right
   const { status, attempts } = await gateway.store
     .selectFrom('requests')
     .select(['status', 'attempts'])

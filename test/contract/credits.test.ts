@@ -1,4 +1,4 @@
-/** Credits (docs/decisions/accounts.md): what is reserved, what is charged, and when not. */
+/** Credits: what is reserved, what is charged, and when nothing is (docs/decisions/accounts.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -84,7 +84,7 @@ test('4.7 of media that is not measured yet, no more waits than the balance can 
   const [first, second] = accepted.map((reply) => reply.json().request_id)
   await gateway.event('measured', first, { duration: 1 })
   assert.deepEqual(await balance(), [3, 3])
-  await gateway.event('measured', second, { duration: 1.5 }) // one more than is left
+  await gateway.event('measured', second, { duration: 1.5 }) // one second more than is left
   assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(await balance(), [3, 2])
   assert.equal((await submit(own)).statusCode, 202)
@@ -99,7 +99,7 @@ test('4.7 a start with what the media measures reserves its cost, or fails the r
   await gateway.event('started', first, { duration: 12.4 })
   assert.equal((await statusOf(own, first)).status, 'IN_PROGRESS')
   assert.deepEqual(await balance(), [15, 14])
-  await gateway.event('started', first, { duration: 12.4 }) // delivered once more
+  await gateway.event('started', first, { duration: 12.4 }) // redelivered
   await gateway.event('started', second, { duration: 3 })
   assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(gateway.canceled, [second], 'its engine stops')
@@ -120,7 +120,7 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   const refused = await submit(own, { file_id })
   assertError(refused, 'INSUFFICIENT_CREDITS')
   assert.match(refused.json().error.message, /costs 13 s.*has 17 s.*13 s are reserved/)
-  await gateway.event('measured', second, { duration: 14 }) // says nothing new
+  await gateway.event('measured', second, { duration: 14 }) // nothing new: the cost is already reserved
   assert.deepEqual(await balance(), [17, 13])
   await complete(gateway, second)
   assert.deepEqual(await balance(), [4, 0])

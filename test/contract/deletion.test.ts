@@ -37,7 +37,7 @@ const removeFile = (gateway: Pick<Gateway, 'call'>, fileId: string) =>
 const statusOf = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/status`)
 
-/** A new request whose job is in the broker, with the file that it separates. */
+/** Submits a request and publishes its job; returns the ids of the request and its file. */
 async function withFile(gateway: Gateway) {
   const requestId = await submitted(gateway)
   const row = await gateway.store
@@ -107,7 +107,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
   assert.deepEqual(gateway.canceled, [requestId])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
-  // an engine that does not know of it goes on to the end
+  // An engine that does not know of the deletion carries on to the end.
   const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
   const late = await gateway.call('PUT', job.upload_urls.target!, { body: FILE_BYTES, headers })
   assertError(late, 'REQUEST_FINISHED')
@@ -131,7 +131,7 @@ test('extension: bytes that reach the store behind the gateway go with a late co
     silentMsMax: 10_000,
     signal: new AbortController().signal,
   })
-  await staged.place(`outputs/${requestId}/target`) // as a bucket takes it at a presigned address
+  await staged.place(`outputs/${requestId}/target`) // as a bucket does at a presigned address
   await gateway.event('completed', requestId, { outputs: outputsOf(job) })
   await sweep(gateway.deps)
   assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)

@@ -1,4 +1,4 @@
-/** How the documents are served (an extension); its content is tested with its maker. */
+/** How the documents are served (an extension); their content is tested where they are built. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

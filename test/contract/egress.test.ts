@@ -1,4 +1,4 @@
-/** Servers that clients name may be slow, which only delays the account that named them. */
+/** Slow servers that clients name only delay the account that named them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { API, callWith, startGateway, uploadFile } from '../support/gateway/star
 const timeout = 60_000
 const FOREVER = 600_000
 
-/** A gateway whose names are resolved by a server that does not answer about slow.example. */
+/** Starts a gateway whose name server never answers for slow.example. */
 async function start(t: TestContext, limits: ConstructorParameters<typeof EgressPool>[0]) {
   const names = await startNameServer(t, (name) =>
     name.endsWith('slow.example') ? 'silence' : ['127.0.0.1'],
@@ -41,7 +41,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
   return {
     gateway,
     names,
-    /** Submits with media at a host; says in `settled` when it was answered. */
+    /** Submits media at a host; adds the host to `settled` once the submit is answered. */
     submit: async (key: string, host: string, settled: string[] = []) => {
       const body = { input: { prompt: 'a bell', audio_url: at(host) } }
       const reply = await callWith(gateway, key)('POST', `${API}/audio/separate`, { body })
@@ -49,7 +49,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
       return reply
     },
     at,
-    /** No name that is still waited for is found. */
+    /** Makes all pending look-ups time out. */
     endWaits() {
       ended.abort(Object.assign(new Error('over'), { code: 'ETIMEOUT' }))
       ended = new AbortController()
@@ -135,7 +135,7 @@ test('a client that hangs up leaves its slot to the next', { timeout }, async (t
   const send = (host: string) => {
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     const outgoing = request(url, { method: 'POST', headers })
-    outgoing.on('error', () => {}) // that it was destroyed
+    outgoing.on('error', () => {}) // it gets destroyed
     outgoing.end(JSON.stringify({ input: { prompt: 'a bell', audio_url: at(host) } }))
     return outgoing
   }

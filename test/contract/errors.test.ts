@@ -20,7 +20,7 @@ import { loseTable } from '../support/database/test-database.ts'
 const SUBMIT = `${API}/audio/separate`
 const input = { prompt: 'a bell', file_id: 'file_1' }
 
-/** Bodies of endpoint 5 that are refused, with the code and the field. */
+/** Bodies that endpoint 5 refuses, with the code and the field. */
 const REFUSED: [body: unknown, code: ErrorCode, param?: string][] = [
   [[], 'INVALID_REQUEST'],
   [{}, 'INVALID_REQUEST', 'input'],
@@ -108,7 +108,7 @@ test('7.3 metadata nested too deeply answers 400', async (t) => {
   for (const levels of [33, 2_000, 8_000]) {
     assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
   }
-  assertError(await submit(100_000), 'INVALID_REQUEST') // more values than a body may hold
+  assertError(await submit(100_000), 'INVALID_REQUEST') // more values than a body may have
 })
 
 test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
@@ -173,7 +173,7 @@ test('7.3 what does not fit the length of a file is refused at submit, once that
     [longer, 10.01],
     [file_id, 8],
   ] as const) {
-    const requestId = await submitted(gateway, { file_id: file, spans }) // nobody knows it yet
+    const requestId = await submitted(gateway, { file_id: file, spans }) // submitted while the length is unknown
     await gateway.event('measured', requestId, { duration })
   }
   const tooLong = await submit(gateway, { file_id: longer })

@@ -10,7 +10,7 @@ const AUDIO_URL = { audio_url: 'https://media.example/x.wav' }
 const announce = ({ engineRegistry }: Gateway) =>
   engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
 
-/** Reads the status after the second that an estimate may be old. */
+/** Reads the status after a second, the maximum age of an estimate. */
 async function leftOf(gateway: Gateway, requestId: string): Promise<number | undefined> {
   gateway.clock.advance(1_000)
   announce(gateway)
@@ -18,7 +18,7 @@ async function leftOf(gateway: Gateway, requestId: string): Promise<number | und
   return status.estimated_seconds_left
 }
 
-/** A request of 20 s of media that took 10 s. */
+/** Completes a request with 20 s of media in 10 s. */
 async function finishOne(gateway: Gateway): Promise<void> {
   const requestId = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', requestId)
@@ -53,21 +53,21 @@ test('before any request is completed, its own pace counts, from a tenth on', as
   progressed(gateway, requestId, 0.05)
   assert.equal(await leftOf(gateway, requestId), undefined)
   progressed(gateway, requestId, 0.25)
-  assert.equal(await leftOf(gateway, requestId), 33) // 11 s for the first quarter
+  assert.equal(await leftOf(gateway, requestId), 33) // the first quarter took 11 s
 })
 
 test('what is ahead counts, by the length of media and the speed of the last requests', async (t) => {
   const gateway = await startGateway(t)
-  await finishOne(gateway) // 2 s of media in a second
+  await finishOne(gateway) // 2 s of media per second
   const running = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', running)
   await gateway.event('measured', running, { duration: 100 })
   const next = await submitted(gateway, AUDIO_URL)
-  gateway.clock.advance(1) // the order of the queue is that of their times
+  gateway.clock.advance(1) // so that the queue has a definite order
   const last = await submitted(gateway, { ...AUDIO_URL, prompts: ['vocals', 'drums'] })
   assert.equal(await leftOf(gateway, running), 50)
-  assert.equal(await leftOf(gateway, next), 60) // unknown: as long as the last, 20 s
-  assert.equal(await leftOf(gateway, last), 78) // a further prompt is not all the work again
+  assert.equal(await leftOf(gateway, next), 60) // its length is unknown, so it counts as long as the last request: 20 s
+  assert.equal(await leftOf(gateway, last), 78) // the second prompt does not double the work
   progressed(gateway, running, 0.5)
   assert.equal(await leftOf(gateway, running), 25)
   assert.equal(await leftOf(gateway, last), 53)

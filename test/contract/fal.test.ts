@@ -1,4 +1,4 @@
-/** fal's published client against this service, as its proxy. */
+/** fal's published client with this service as its proxy. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -35,7 +35,7 @@ const clientOf = (address: string, key: string): FalClient =>
     retry: { maxRetries: 0 },
   })
 
-/** What the client does with a request that an engine completes meanwhile. */
+/** Completes the first request like an engine while the client's call `work` is running. */
 async function completing<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
   await complete(gateway, await firstRequest(gateway))
   return work

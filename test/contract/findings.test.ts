@@ -1,4 +1,4 @@
-/** Findings of an engine about a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
+/** An engine's findings about a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,7 +16,7 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
-/** A completed request whose engine found that out about its prompts. */
+/** Completes a request whose engine reported these findings, one per prompt. */
 async function completed(
   gateway: Gateway,
   input: object,

@@ -13,7 +13,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
       inTransaction(store, async (store) => {
         await put(store, id)
         if (id === 'b') throw new Error('not b')
-        if (id === 'c') await put(store, 'a') // a second row of the same key
+        if (id === 'c') await put(store, 'a') // violates the primary key
         return id
       }),
     ),
@@ -38,14 +38,14 @@ test('no work is reported as stored when the transaction can not be committed', 
     (store as unknown as { insertInto: any }).insertInto('child').values({ id: 'nobody' }).execute()
   const settled = await Promise.allSettled([
     inTransaction(store, (store) => put(store, 'a')),
-    inTransaction(store, breaking), // found out at the end only
+    inTransaction(store, breaking), // only noticed at the end
   ])
   assert.deepEqual(
     settled.map((one) => one.status),
     ['rejected', 'rejected'],
   )
   assert.deepEqual(await stored(store), [])
-  await inTransaction(store, (store) => put(store, 'b')) // the next ones are not harmed
+  await inTransaction(store, (store) => put(store, 'b')) // later work is unaffected
   assert.deepEqual(await stored(store), ['b'])
 })
 

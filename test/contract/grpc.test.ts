@@ -14,7 +14,7 @@ import { separationClient, startSeparationClient } from '../support/clients/sepa
 import { complete, startGateway, submitted, uploadFile } from '../support/gateway/start-gateway.ts'
 import { loseTable } from '../support/database/test-database.ts'
 
-/** The call fails with this status and machine code. */
+/** Asserts that the call fails with this status and machine-readable code. */
 async function assertRefused(
   call: Promise<unknown>,
   status: keyof typeof grpc.status,
@@ -294,7 +294,7 @@ test('grpc: calls count against the limit of their key, together with those over
   assert.equal((await call('Get', request)).status, 'IN_QUEUE')
 })
 
-/** The google.rpc.Status of an error: its ErrorInfo and, where it says when to retry, that. */
+/** Reads the google.rpc.Status of an error: its ErrorInfo and, if present, its RetryInfo. */
 function readDetails(error: grpc.ServiceError) {
   const types = {
     ...loadProto('google/rpc/status.proto'),
@@ -399,7 +399,7 @@ test('grpc: a call that takes too long ends, whether its client set a deadline o
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   await assert.rejects(call('Submit', { input }), { code: grpc.status.DEADLINE_EXCEEDED })
   for (const method of ['Submit', 'Watch']) {
-    // which begin with half a message, and no more comes
+    // They begin with half a message, and nothing more comes.
     const session = connect(`http://${server.address}`)
     const half = session.request({
       ':method': 'POST',

@@ -23,7 +23,7 @@ import {
 const FOLDER_NAME = 'job-1-aB9'
 const FILE_NAME = `${FOLDER_NAME}/target`
 
-/** A gateway next to an engine that has begun a job. */
+/** Starts a gateway next to an engine that has started a job. */
 async function start(t: TestContext) {
   const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
   t.after(() => rm(engineFolder, { recursive: true }))
@@ -47,7 +47,7 @@ const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
 const pathOf = ({ folder }: Gateway, requestId: string): string =>
   join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'target')
 
-/** Files stored without a place yet. */
+/** Lists stored files that have no place yet. */
 const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
 
 test('7 an output is kept as the file that the engine made, for the gateway alone to read', async (t) => {

@@ -156,7 +156,9 @@ test('8 however submits with keys meet, each key submits once and conflicts answ
     fc.record({
       key: fc.constantFrom('a', 'b', 'c'),
       prompt: fc.constantFrom('a bell', 'a horn'),
-      /** Rounds of the event loop that the source takes to answer, and before the submit is sent. */
+      /**
+       * Rounds of the event loop that the source takes to answer, and that pass before the submit.
+       */
       rounds: fc.nat(3),
       after: fc.nat(3),
     }),

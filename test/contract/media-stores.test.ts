@@ -1,5 +1,5 @@
 /**
- * Reads and writes media by their addresses, as clients and engines do, in both media stores:
+ * Reads and writes media by its addresses, like clients and engines, in both media stores:
  * docs/decisions/api.md.
  */
 
@@ -193,7 +193,7 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
       const headers = { authorization: `Bearer ${gateway.key}` }
       return open(`${PUBLIC_URL}/v1/audio/separate`, { method: 'POST', headers, body })
     }
-    const bytes = new Uint8Array(6 * 2 ** 20).map((_, i) => i % 251) // more than one part
+    const bytes = new Uint8Array(6 * 2 ** 20).map((_, i) => i % 251) // several parts
     const submitted = await post(bytes)
     assert.equal(submitted.status, 202)
     const { request_id: requestId } = (await submitted.json()) as { request_id: string }
@@ -320,7 +320,7 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
       await gateway.store.deleteFrom(table).where('request_id', '=', job.request_id).execute()
     }
     const all = await keys(gateway.deps.mediaStore)
-    // The engine has named only the sound.
+    // The engine reported only the sound.
     const wanted = all.filter((key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key))
     await sweepOrphans(gateway.deps)
     assert.deepEqual(await keys(gateway.deps.mediaStore), all)
@@ -331,13 +331,13 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
   })
 }
 
-/** A gateway with the store, at the time that the store has, and what one does with it. */
+/** Starts a gateway with the store, whose clock it shares; returns helpers that use both. */
 async function start(t: TestContext, store: Bucket | null) {
   const gateway = await startGateway(t, { ...(store && { mediaStore: store }) })
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const address = await gateway.listen()
   t.after(async () => {
-    // the bucket is there for the next test too
+    // The next test uses the same bucket.
     for (const key of store ? await keys(store) : []) await store?.remove(key)
     for (const key of store ? await pendingUploads(store) : []) await store?.dropPendingUpload(key)
   })
@@ -355,7 +355,7 @@ async function start(t: TestContext, store: Bucket | null) {
         (await fetchAt(url, { method: created.upload_method, headers: created.headers, body }))
           .status,
       status: async () => (await gateway.call('GET', `/v1/files/${id}`)).json().status,
-      /** As an engine reads it. */
+      /** Reads the file as an engine would. */
       read: async () => {
         const download = { key: `inputs/${id}`, audience: 'engine', fileName: 'a' } as const
         const expiresAt = Date.now() + HOUR_MS
@@ -407,7 +407,7 @@ async function pendingUploads(bucket: Bucket): Promise<string[]> {
   return found
 }
 
-/** The SDK finds credentials in the environment. */
+/** Sets variables in which the SDK finds credentials, until the test ends. */
 function useCredentials(t: TestContext, env: Readonly<Record<string, string>>): void {
   const before = { ...process.env }
   Object.assign(process.env, env)

@@ -28,7 +28,10 @@ async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
 
 const LINE = /^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)+\})? (-?[\d.]+(?:e[+-]?\d+)?)$/
 
-/** Every value by its name with labels; each name is described once, before its values. */
+/**
+ * Reads every value by its name with labels; asserts that each name is described once, before its
+ * values.
+ */
 async function read(address: string): Promise<Map<string, number>> {
   const reply = await fetch(`${address}/metrics`)
   assert.equal(reply.status, 200)
@@ -66,7 +69,7 @@ test('extension: metrics count what waits, what ended how, and what was called',
   await complete(gateway, completed)
   await gateway.event('started', failed)
   await gateway.event('failed', failed)
-  await gateway.event('failed', failed) // comes twice, counts once
+  await gateway.event('failed', failed) // delivered twice, counted once
   assert.equal((await read(address)).get('winnow_queue_oldest_seconds'), 7)
   await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
   await call('Get', { request_id: running })
@@ -123,7 +126,7 @@ test('extension: metrics say how long one engine has to work, by model and statu
     at: new Date(gateway.clock.now()).toISOString(),
     progress: 0.75,
   })
-  gateway.clock.advance(1_000) // as old as what was read may be
+  gateway.clock.advance(1_000) // the maximum age of cached values
   const values = await read(address)
   const left = [...values].filter(([name]) => name.startsWith('winnow_work_seconds'))
   assert.deepEqual(Object.fromEntries(left), {

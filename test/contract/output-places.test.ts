@@ -1,4 +1,4 @@
-/** Places of inputs and outputs, and the effect of a slow disk: docs/decisions/api.md. */
+/** Where inputs and outputs are stored, and how a slow disk affects them: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
@@ -39,7 +39,7 @@ async function outputsOnDisk({ folder }: Gateway): Promise<string[]> {
     .sort()
 }
 
-/** Before media gets its place, `before` is awaited: on a disk that takes so long. */
+/** Awaits `before` ahead of each placing of media, like a disk that takes this long. */
 function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
   const stage = disk.stage.bind(disk)
   disk.stage = async (...given) => {
@@ -52,7 +52,7 @@ function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
   }
 }
 
-/** A disk that says when it is asked to place media, and does so once it is allowed to. */
+/** Makes a disk tell when it is asked to place media, and wait until it is allowed to. */
 function holdPlacing(gateway: Gateway) {
   let allow!: () => void
   const allowed = new Promise<void>((resolve) => (allow = resolve))

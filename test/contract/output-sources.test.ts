@@ -1,4 +1,4 @@
-/** An output of an earlier request as the media of a new one (docs/decisions/api.md). */
+/** An output of an earlier request as the source of a new one (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'
@@ -23,7 +23,7 @@ import {
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
 
-/** A completed request of two targets. */
+/** Completes a request with two targets. */
 async function completed(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {
   const requestId = await submitted(gateway as Gateway, { prompts: ['vocals', 'drums'] })
   await complete(gateway as Gateway, requestId)

@@ -1,4 +1,4 @@
-/** The keys of one's own account: docs/decisions/accounts.md. */
+/** An account manages its own keys: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** A refusal before the end of a body reaches a client that is still sending it. */
+/** A refusal before the end of a body reaches a client that is still sending. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,12 +8,12 @@ import { createClient } from '../../clients/typescript/node.ts'
 import { startGateway } from '../support/gateway/start-gateway.ts'
 
 const MEBIBYTE = 2 ** 20
-/** More than the buffers of both ends hold. */
+/** More than the buffers at both ends hold. */
 const BYTES = 64 * MEBIBYTE
-/** Without the gateway's waiting about one refusal in two arrives. */
+/** If the gateway did not wait, only about half of the refusals would arrive. */
 const TRIES = 8
 
-/** An address that refuses: its signature is wrong. */
+/** Makes an upload address that refuses, because its signature is wrong. */
 async function refusing(t: TestContext) {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
@@ -60,7 +60,7 @@ test('so is one that reads the answer when it has sent all', async (t) => {
 test('a client that never ends is cut off', async (t) => {
   const { url } = await refusing(t)
   const socket = connect(Number(url.port), '127.0.0.1')
-  socket.on('error', () => undefined) // it is reset
+  socket.on('error', () => undefined) // gets reset
   socket.write(`PUT ${url.pathname} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
   const chunk = Buffer.concat([
     Buffer.from('100000\r\n'),

@@ -1,4 +1,4 @@
-/** Media past its time is removed, bytes and all: docs/reference/settings.md. */
+/** Media is removed when its time is over, including the bytes: docs/reference/settings.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
@@ -98,7 +98,7 @@ test('3 a file that is given up between the check of a submit and its storing is
     .selectAll()
     .executeTakeFirstOrThrow()
   const body = { input: { prompt: 'a bell', file_id: fileId } }
-  const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
+  const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // the file exists by it
   gateway.clock.advance(DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
@@ -113,7 +113,7 @@ test('3 a file that was never uploaded expires, and an upload that comes too lat
   const stage = gateway.disk.stage.bind(gateway.disk)
   gateway.disk.stage = async (...given) => {
     const staged = await stage(...given)
-    gateway.clock.advance(HOUR_MS) // while the bytes are on their way
+    gateway.clock.advance(HOUR_MS) // while the bytes are in transit
     return staged
   }
   const late = await gateway.call('PUT', created.upload_url, { body: FILE_BYTES })
@@ -270,7 +270,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   assert.equal((await onDisk(gateway)).length, 6)
   assert.equal((await countRows(gateway)).media_removals, 2)
   assertError(await result(gateway, requestId), 'NOT_FOUND')
-  gateway.clock.advance(-1) // even to a clock that goes back a little
+  gateway.clock.advance(-1) // even if the clock goes back a little
   assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
   assertError(await result(gateway, requestId), 'NOT_FOUND')
   gateway.clock.advance(1)
@@ -294,7 +294,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
   const stored = await onDisk(gateway)
-  const wanted = stored.filter((path) => !path.endsWith('_video')) // which the engine did not name
+  const wanted = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
   const media = join(gateway.folder, 'media')
   const put = async (path: string, ageMs: number) => {
     await mkdir(dirname(join(media, path)), { recursive: true })
@@ -310,7 +310,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   await put('inputs/file_new', DAY_MS - 1_000)
   await put('outputs/req_gone/target', DAY_MS + 1)
   await put('outputs/req_gone/residual', DAY_MS + 1)
-  await put('notes/readme', 9 * DAY_MS) // not of our making
+  await put('notes/readme', 9 * DAY_MS) // not made by the gateway
   await sweepOrphans(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [...wanted, 'inputs/file_new', 'notes/readme'].sort())
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])

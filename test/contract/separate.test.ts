@@ -39,7 +39,7 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
     })
     return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
   }
-  /** Posts bytes as they are, of a form whose boundary is b unless another type is given. */
+  /** Posts raw bytes; by default they are a form whose boundary is b. */
   const postRaw = async (body: string | ReadableStream, type = FORM, headers: object = {}) => {
     const reply = await fetch(`${address}/v1/audio/separate`, {
       method: 'POST',
@@ -56,7 +56,7 @@ const FORM = 'multipart/form-data; boundary=b'
 const part = (header: string, text: string) =>
   `--b\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
 const PROMPT_PART = part('name="prompt"', 'a bell')
-/** Without the bytes' type, as Python's requests sends an open file. */
+/** Has no content type, like an open file sent by Python's requests. */
 const FILE_PART = part('name="file"; filename="song.flac"', FILE_BYTES.toString())
 
 const HALF_A_FORM = (PROMPT_PART + FILE_PART).slice(0, -6)

@@ -1,4 +1,4 @@
-/** `separators` of the model, `input.separator`, and engines that hold different models. */
+/** `separators` of the model, `input.separator`, and engines with different models. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -29,7 +29,7 @@ const model = (name: string, stems: readonly string[] = []): DescribedModel => (
 const MINI = model('mini')
 const HTDEMUCS = model('htdemucs', ['drums', 'bass', 'other', 'vocals'])
 
-/** A gateway with engines that hold these models. */
+/** Starts a gateway and engines with these models. */
 async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promise<Gateway> {
   const engine = (address: string): EngineClient => ({
     describe: async () => {

@@ -1,4 +1,4 @@
-/** The packages of the clients, as a gateway serves them (an extension). */
+/** The client packages that a gateway serves (an extension). */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

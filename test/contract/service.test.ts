@@ -103,7 +103,7 @@ test('1.3 a request is accepted while the broker is away, and queued later', asy
   assert.equal(gateway.broker.jobs.size, 0)
   gateway.broker.connected = true
   await gateway.publish()
-  await gateway.publish() // what was handed over is not handed over again
+  await gateway.publish() // published jobs are not published again
   assert.equal(gateway.broker.jobs.size, 1)
 })
 

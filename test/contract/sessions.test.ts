@@ -1,4 +1,4 @@
-/** Sessions of the playground (contract 5.5: a browser session is no API credential). */
+/** Sessions of the page (contract 5.5: a browser session is not an API credential). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** Shares, which play one result without a key: docs/decisions/accounts.md. */
+/** Shares, which play a single result without a key: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -22,7 +22,7 @@ import { leftRows } from '../support/gateway/stored.ts'
 
 type Caller = Pick<Gateway, 'call'>
 
-/** A completed request of the caller's. */
+/** Completes a request of the caller. */
 async function completed(gateway: Gateway, input: object = {}, more: object = {}) {
   const requestId = await submitted(gateway, input, more)
   await complete(gateway, requestId)
@@ -67,7 +67,7 @@ test('extension: a share plays one result without a key, and tells nothing of it
   for (const url of [...files, shared.peaks_url]) {
     assert.equal((await gateway.call('GET', url, { key: null })).statusCode, 200, url)
   }
-  // no other file of the request has this signature
+  // The signature is not valid for the request's other files.
   const other = files[0].replace('/target', '/residual')
   assertError(await gateway.call('GET', other), 'PERMISSION_DENIED')
 })

@@ -36,7 +36,7 @@ const submitSounds = async (gateway: Gateway, input: object = {}, more: object =
     headers: (more as { headers?: Record<string, string> }).headers ?? {},
   })
 
-/** The id of a new request for a list of sounds, whose job is in the broker. */
+/** Submits a request for a list of sounds, publishes its job, and returns its id. */
 async function asked(gateway: Gateway, input: object = {}, more: object = {}): Promise<string> {
   const reply = await submitSounds(gateway, input, more)
   assert.equal(reply.statusCode, 202, reply.body)
@@ -44,7 +44,7 @@ async function asked(gateway: Gateway, input: object = {}, more: object = {}): P
   return reply.json().request_id
 }
 
-/** Completes a request as an engine that only listens. */
+/** Completes a request like an engine that only listens. */
 async function list(gateway: Gateway, requestId: string, duration = 12.5): Promise<void> {
   await gateway.event('started', requestId, { duration })
   const listed = { duration, sounds: SOUNDS, outputs: undefined as never }

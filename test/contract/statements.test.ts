@@ -1,6 +1,5 @@
 /**
- * Counts the statements that a request makes from its call to its result, which are much of a
- * gateway's work.
+ * Counts the statements from a request's submit to its result; they are much of a gateway's work.
  */
 
 import assert from 'node:assert/strict'
@@ -21,22 +20,25 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
-/** Without begin and commit of its five transactions, and what transfers of its media ask. */
+/**
+ * Without the begin and commit of its five transactions, and without statements for transfers of
+ * media.
+ */
 const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 25, postgres: 26 }
 const LOGS = [{ timestamp: '2026-01-01T00:00:00.000Z', message: 'separated' }]
 
 test('a call that waits for its result makes no more statements than before', async (t) => {
   const asked: string[] = []
   const gateway = await startGateway(t, { plugin: collect(asked) })
-  asked.length = 0 // those of its key
+  asked.length = 0 // drops those that made its key
   await separateOnce(t, gateway)
-  const statements = asked.splice(0) // what follows are those of the test
+  const statements = asked.splice(0) // later ones belong to the test
   t.diagnostic(`${statements.length} statements`)
   const text = `${statements.length} statements:\n${statements.join('\n')}`
   assert.ok(statements.length <= STATEMENTS_MAX[databaseKind()], text)
 })
 
-/** Collects statements such as `UpdateQuery requests`, and none of the queries within them. */
+/** Collects statements, such as `UpdateQuery requests`, without the queries nested in them. */
 function collect(asked: string[]): KyselyPlugin {
   const known = new WeakMap<object, string>()
   return {

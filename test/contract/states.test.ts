@@ -46,7 +46,7 @@ test('3 events of a request that arrive at once are applied in their order', asy
   const requestId = await submitted(gateway)
   let transactions = 0
   gateway.deps.store = beforeTransactions(gateway.store, async () => {
-    if ((transactions += 1) === 1) await sleep(100) // the second could overtake it
+    if ((transactions += 1) === 1) await sleep(100) // gives the second a chance to overtake
   })
   await Promise.all([
     gateway.event('started', requestId, first),
@@ -61,7 +61,7 @@ test('3 a request that is given back is in the queue again', async (t) => {
   await gateway.event('started', requestId, first)
   await gateway.event('released', requestId, first)
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
-  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('started', requestId, first) // redelivered late
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, second)
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
@@ -72,14 +72,14 @@ const jobsOf = (gateway: Gateway, requestId: string): number[] =>
     .filter(([, job]) => job.request_id === requestId)
     .map(([sequence]) => sequence)
 
-/** Releases a request as an engine does: it says so, and the job leaves the broker stream. */
 type Cause = 'drain' | 'outage' | 'interruption'
 
+/** Releases a request as an engine does: it reports that, and the job leaves the broker's stream. */
 async function release(gateway: Gateway, requestId: string, attempt: string, cause: Cause) {
   const jobs = jobsOf(gateway, requestId)
   await gateway.event('started', requestId, { attempt_id: attempt })
   for (let times = 1; times <= 2; times += 1) {
-    // events come at least once
+    // Events come at least once.
     await gateway.event('released', requestId, { attempt_id: attempt, cause })
   }
   for (const sequence of jobs) gateway.broker.jobs.delete(sequence)
@@ -93,7 +93,7 @@ test('3 a request given back by a drain or in an outage has one new job at once,
     await release(gateway, requestId, `attempt-${drains}`, drains % 2 ? 'drain' : 'outage')
     assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
   }
-  const handle = createDeadLetterHandler(gateway.deps) // of an older job, which can no longer fail it
+  const handle = createDeadLetterHandler(gateway.deps) // of an older job, which can no longer fail the request
   await handle({ stream: 'JOBS', request_id: requestId, sequence: 10 })
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, { attempt_id: 'last' })
@@ -109,7 +109,7 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
     gateway.clock.advance(delaySeconds * 1_000 - 1)
     await gateway.publish()
     assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${delaySeconds} s`)
-    await rescue({ ...gateway.deps, broker: gateway.broker }) // which finds nothing lost
+    await rescue({ ...gateway.deps, broker: gateway.broker }) // finds nothing lost
     gateway.clock.advance(1)
     await gateway.publish()
     assert.equal(jobsOf(gateway, requestId).length, 1)
@@ -136,7 +136,7 @@ test('3 a request canceled while it rests has no new job', async (t) => {
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-/** Of unknown length, so a long one. */
+/** Long, because its length is unknown. */
 const LONG = { audio_url: 'https://media.example/long.wav' }
 
 const queuesIn = ({ broker }: Gateway, ids: readonly string[]) =>
@@ -226,7 +226,7 @@ test('3 an attempt that was overtaken can complete a request, not fail or releas
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId, first)
   await gateway.event('started', requestId, second)
-  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('started', requestId, first) // redelivered late
   await gateway.event('failed', requestId, first)
   await gateway.event('released', requestId, first)
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
@@ -341,7 +341,7 @@ test('3 an engine that never answers holds up no event of others', async (t) => 
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [canceled, other] = [await submitted(gateway), await submitted(gateway)]
   await cancel(gateway, canceled)
-  await gateway.event('started', canceled) // which the engine is to stop, and does not answer
+  await gateway.event('started', canceled) // its engine is told to stop, and does not answer
   await gateway.event('started', other)
   assert.equal(await statusOf(gateway, other), 'IN_PROGRESS')
 })
@@ -351,7 +351,7 @@ test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST',
   const handle = createDeadLetterHandler(gateway.deps)
   const requestId = await submitted(gateway)
   await handle({ stream: 'JOBS', sequence: 99, request_id: requestId }) // of an older job
-  await handle({ stream: 'JOBS', sequence: 1 }) // of nobody knows whom
+  await handle({ stream: 'JOBS', sequence: 1 }) // of an unknown request
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await handle({ stream: 'JOBS', sequence: 1, request_id: requestId })
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
@@ -393,7 +393,7 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   await gateway.event('started', running)
   await complete(gateway, done)
   await look()
-  assert.equal(gateway.broker.jobs.size, 3) // nothing was lost yet
+  assert.equal(gateway.broker.jobs.size, 3) // nothing has been lost yet
   gateway.broker.jobs.clear()
   await look()
   const again = [...gateway.broker.jobs.values()].map((job) => job.request_id)
@@ -403,7 +403,7 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   assert.equal(gateway.broker.jobs.size, 2)
 })
 
-/** Runs rescuer and publisher two minutes after the broker lost all that it stored. */
+/** Runs rescuer and publisher two minutes after the broker lost everything it stored. */
 async function loseJobs(gateway: Gateway): Promise<void> {
   gateway.broker.jobs.clear()
   gateway.clock.advance(121_000)
@@ -494,7 +494,7 @@ test('3 after the broker lost its store, a cancel leaves the job of another requ
   assert.deepEqual([...gateway.broker.jobs.values()], [job])
 })
 
-/** The broker takes no job of these requests; counts the tries. */
+/** Makes the broker refuse jobs of these requests; counts the attempts. */
 function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
   const publishJob = broker.publishJob.bind(broker)
   const refused = { tries: 0 }
@@ -512,18 +512,18 @@ test('3 jobs that the broker does not take hold up no other', async (t) => {
   const refused = refuseJobs(gateway, bad)
   for (let i = 0; i < 70; i += 1) bad.add((await submit(gateway)).json().request_id)
   const good: string = (await submit(gateway)).json().request_id
-  await assert.rejects(gateway.publish()) // of the first 64 the broker took none
+  await assert.rejects(gateway.publish()) // the broker refused all of the first 64
   await gateway.publish()
   assert.equal(gateway.broker.jobOf(good).request_id, good)
   await gateway.publish()
-  assert.equal(refused.tries, 70) // they rest
+  assert.equal(refused.tries, 70) // they wait before the next attempt
 })
 
 test('3 a request whose job the broker does not take for a day is FAILED', async (t) => {
   const gateway = await startGateway(t)
   const requestId: string = (await submit(gateway)).json().request_id
   gateway.broker.connected = false
-  await assert.rejects(gateway.publish()) // an outage is no try
+  await assert.rejects(gateway.publish()) // an outage does not count as an attempt
   gateway.broker.connected = true
   const refused = refuseJobs(gateway, new Set([requestId]))
   for (let minutes = 0; minutes < 24 * 60; minutes += 10) {

@@ -15,7 +15,7 @@ import {
 } from '../support/gateway/start-gateway.ts'
 import { loseTable } from '../support/database/test-database.ts'
 
-/** A gateway that listens, with one queued request and an open stream of it. */
+/** Starts a gateway, if none is given, that listens; queues a request and opens its stream. */
 async function openStream(
   t: TestContext,
   query = '',
@@ -28,7 +28,7 @@ async function openStream(
   const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
     headers: { authorization: `Bearer ${gateway.key}` },
   })
-  call.on('error', () => {}) // of a client that leaves
+  call.on('error', () => {}) // a client that leaves causes one
   const [reply] = (await once(call.end(), 'response')) as [IncomingMessage]
   return { gateway, requestId, reply, events: readEvents(reply), leave: () => call.destroy() }
 }
@@ -92,7 +92,7 @@ test('4.4 the status comes again every interval, for which the database is not a
   const { gateway, events } = await openStream(t, '?interval=0.001') // clamped to 1
   const startedAt = performance.now()
   const first = await next(events)
-  await loseTable(gateway.store, 'requests') // whoever asks now is in for an error
+  await loseTable(gateway.store, 'requests') // makes any query fail from now on
   assert.deepEqual(await next(events), first)
   assert.ok(performance.now() - startedAt > 900)
 })
@@ -124,7 +124,7 @@ test('6.2 what breaks after the stream has begun is an error event', async (t) =
   assert.equal((await events.next()).done, true)
 })
 
-/** Ways in which a key ends. */
+/** Ways in which a key stops being valid. */
 const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
   revoked: ({ store }) => store.updateTable('api_keys').set({ revoked_at: 'now' }).execute(),
   expired: ({ store, clock }) =>

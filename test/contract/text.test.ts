@@ -1,5 +1,6 @@
 /**
- * Text from clients: whatever is accepted can be stored in any database, and sent in any header.
+ * Text that clients send: whatever is accepted can be stored in any database and sent in any
+ * header.
  */
 
 import assert from 'node:assert/strict'
@@ -16,7 +17,7 @@ import {
   uploadFile,
 } from '../support/gateway/start-gateway.ts'
 
-/** Text of the characters that headers, names and databases treat each in its own way. */
+/** Text of characters that headers, file names and databases each treat differently. */
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(

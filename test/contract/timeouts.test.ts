@@ -1,4 +1,4 @@
-/** Clients that send half of something, over real sockets. */
+/** Clients that send only half of something, over real sockets. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import {
 
 const SOON = { bodySecondsMax: 0.2 }
 
-/** Sends `text` and no more; answers what came back until the connection ended. */
+/** Sends `text` and nothing more; returns everything received until the connection ends. */
 async function sendHalf(address: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
   socket.write(text)
@@ -63,7 +63,7 @@ test('8 half a body that is refused before it is read does no harm when its time
     ),
     'data',
   )
-  assert.match(String(late), /^HTTP\/1\.1 400 /) // longer after the first than its time
+  assert.match(String(late), /^HTTP\/1\.1 400 /) // by now the first body's time is over, too
 })
 
 test('8 a head that does not come to its end is refused in time', async (t) => {

@@ -1,4 +1,4 @@
-/** Uploads and downloads by signed address: docs/decisions/api.md. */
+/** Uploads and downloads at signed addresses: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -31,13 +31,13 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 
 const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
 
-/** Files in the media folder. */
+/** Lists the names of the files in the media folder. */
 const stored = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
 
-/** The text of every input that has its place. */
+/** Reads the text of every input that has its place. */
 async function keptBytes(gateway: Gateway): Promise<string[]> {
   const entries = await readdir(join(gateway.folder, 'media', 'inputs'), { withFileTypes: true })
   return Promise.all(
@@ -75,7 +75,7 @@ test('7 a chunked body is taken when its length is right, and counted', async (t
   assert.equal(await file.status(), 'uploaded')
 })
 
-/** An upload over a socket of its own, which sends its bytes on demand. */
+/** Opens an upload over a socket of its own; it sends bytes on demand. */
 async function openUpload(gateway: Gateway, file: { url: string }) {
   const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
@@ -85,7 +85,7 @@ async function openUpload(gateway: Gateway, file: { url: string }) {
       `Content-Length: ${FILE_BYTES.length}\r\n\r\n`,
   )
   const answer = socket.toArray().then((pieces) => pieces.join(''))
-  answer.catch(() => undefined) // of one that is broken off
+  answer.catch(() => undefined) // rejects if the upload is broken off
   return { answer, send: (text: string) => socket.write(text), breakOff: () => socket.destroy() }
 }
 
@@ -96,7 +96,7 @@ function listenOnce(gateway: Gateway): Promise<string> {
   return address
 }
 
-/** Resolves when the bodies of so many uploads have begun to arrive. */
+/** Resolves once the bodies of `count` uploads have begun to arrive. */
 function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   const stage = mediaStore.stage.bind(mediaStore)
   let left = count
