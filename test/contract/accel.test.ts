@@ -42,7 +42,7 @@ test('extension: a download through a trusted proxy names the file and has no bo
   assertError(forged, 'PERMISSION_DENIED')
 })
 
-test('extension: without such a proxy, for other origins and for engines bytes come', async (t) => {
+test('extension: without such a proxy, for other origins and for engines, the response has the bytes', async (t) => {
   const gateway = await startGateway(t, { config: CONFIG })
   const url = await targetUrl(gateway)
   const crossOrigin = { ...PROXIED, origin: 'https://app.example.com' }

@@ -34,7 +34,7 @@ test('5.1 the API description and the health checks need no key', async (t) => {
   }
 })
 
-test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => {
+test('5.2 and 5.4 each endpoint accepts its own scope and no other', async (t) => {
   const gateway = await startGateway(t)
   for (const [method, url, scope] of ENDPOINTS) {
     const others = await gateway.newKey(SCOPES.filter((other) => other !== scope))
@@ -46,7 +46,7 @@ test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => 
   }
 })
 
-test('5.5 nobody stores the answers of an account: secrets, signed addresses, its data', async (t) => {
+test('5.5 responses with secrets, signed addresses or account data may not be cached', async (t) => {
   const gateway = await startGateway(t, { config: { adminToken: ADMIN_TOKEN } })
   const stored = async (method: Method, url: string, headers: Record<string, string>) => {
     const { statusCode, ...reply } = await gateway.app.inject({ method, url, headers })

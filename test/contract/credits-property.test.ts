@@ -175,7 +175,7 @@ async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gate
   return gateway
 }
 
-test('6 one by one, every step does to credits what the rules say', async (t) => {
+test('6 one at a time, every step changes credits as the rules say', async (t) => {
   const gateway = await quickGateway(t)
   const script = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
   await fc.assert(
@@ -199,7 +199,7 @@ test('6 one by one, every step does to credits what the rules say', async (t) =>
   )
 })
 
-test('6 whatever happens at once, no account is overdrawn and nothing is charged twice', async (t) => {
+test('6 whatever happens concurrently, no account is overdrawn and nothing is charged twice', async (t) => {
   const gateway = await quickGateway(t)
   const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), {
     minLength: 1,

@@ -21,7 +21,7 @@ const statusOf = async (gateway: Gateway, requestId: string) =>
 const resultOf = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/result`)
 
-test('2.10 a metered account pays the seconds begun, and the result says so', async (t) => {
+test('2.10 a metered account pays for each second begun, and the result says so', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 20)
   const requestId = await submitted(own)
@@ -71,7 +71,7 @@ test('4.7 without credits a submit answers 402, and nothing is queued', async (t
   assert.equal((await submit(own)).statusCode, 202)
 })
 
-test('4.7 of media that is not measured yet, no more waits than the balance can pay', async (t) => {
+test('4.7 no more unmeasured media is queued than the balance could pay for', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 3)
   const replies = await Promise.all(Array.from({ length: 8 }, () => submit(own)))
@@ -91,7 +91,7 @@ test('4.7 of media that is not measured yet, no more waits than the balance can 
   await assertSound(gateway.store, accountId)
 })
 
-test('4.7 a start with what the media measures reserves its cost, or fails the request', async (t) => {
+test("4.7 a start that reports the media's length reserves the cost, or fails the request", async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { accountId, own, balance } = await meteredAccount(gateway, 15)
@@ -109,7 +109,7 @@ test('4.7 a start with what the media measures reserves its cost, or fails the r
   await assertSound(gateway.store, accountId)
 })
 
-test('4.7 what a file costs is known once it was separated: then it is reserved at submit', async (t) => {
+test('4.7 once a file has been separated its cost is known, and reserved at submit', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 30)
   const file_id = await uploadFile(own)
@@ -127,7 +127,7 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   await assertSound(gateway.store, accountId)
 })
 
-test('7.2 what is not covered at the end fails, costs nothing, and is not served', async (t) => {
+test('7.2 a request that the balance does not cover in the end fails, costs nothing, and is not served', async (t) => {
   for (const estimate of [null, 3.5]) {
     const gateway = await startGateway(t)
     const { accountId, own, balance } = await meteredAccount(gateway, 12)

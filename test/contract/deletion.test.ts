@@ -72,7 +72,7 @@ test('extension: a completed request is deleted with its outputs, and its file b
   assert.deepEqual(await leftRows(gateway), [])
 })
 
-test('extension: a request that waits is canceled first, and leaves the queue', async (t) => {
+test('extension: deleting a queued request cancels it first, and removes it from the queue', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 30)
   const requestId = await submitted(own)
@@ -84,7 +84,7 @@ test('extension: a request that waits is canceled first, and leaves the queue', 
   assert.equal(usage.data[0].failed, 1, 'usage outlives the request')
 })
 
-test('extension: a request whose job is on the way is deleted, and the job withdrawn', async (t) => {
+test('extension: deleting a request whose job is being published withdraws the job', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted({ ...gateway, publish: async () => undefined } as Gateway)
   const publishJob = gateway.broker.publishJob.bind(gateway.broker)
@@ -97,7 +97,7 @@ test('extension: a request whose job is on the way is deleted, and the job withd
   assert.throws(() => gateway.broker.jobOf(requestId))
 })
 
-test('extension: the engine at work on a deleted request stops, and brings nothing back', async (t) => {
+test('extension: the engine working on a deleted request stops, and brings nothing back', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { requestId, fileId } = await withFile(gateway)
@@ -122,7 +122,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
 })
 
-test('extension: bytes that reach the store behind the gateway go with a late completed event', async (t) => {
+test("extension: bytes stored behind the gateway's back are removed with a late completed event", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -137,7 +137,7 @@ test('extension: bytes that reach the store behind the gateway go with a late co
   assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
 })
 
-test('extension: media that a request under way needs is not deleted before that has ended', async (t) => {
+test('extension: media that a running request needs is only deleted after the request ends', async (t) => {
   const gateway = await startGateway(t)
   const { requestId: first, fileId } = await withFile(gateway)
   const refused = await removeFile(gateway, fileId)
@@ -155,7 +155,7 @@ test('extension: media that a request under way needs is not deleted before that
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('extension: a submit meanwhile gets the file, or it is deleted: never both', async (t) => {
+test('extension: a concurrent submit gets the file, or the file is deleted, but never both', async (t) => {
   const gateway = await startGateway(t)
   for (let round = 0; round < 5; round++) {
     const fileId = await uploadFile(gateway)
@@ -180,7 +180,7 @@ test('extension: a submit meanwhile gets the file, or it is deleted: never both'
   }
 })
 
-test('extension: a file that is still to be uploaded is deleted, and takes no upload', async (t) => {
+test('extension: a deleted file that was never uploaded accepts no upload', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
@@ -196,7 +196,7 @@ test('extension: a file that is still to be uploaded is deleted, and takes no up
   assert.deepEqual(await leftRows(gateway), [])
 })
 
-test('extension: an upload to a bucket that is accepted as its file is deleted leaves nothing', async (t) => {
+test('extension: an upload that a bucket accepts while its file is being deleted leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const { file_id: fileId } = (
     await gateway.call('POST', '/v1/files', { body: createFileBody() })
@@ -220,7 +220,7 @@ test('extension: an upload to a bucket that is accepted as its file is deleted l
   assert.deepEqual([...kept], [])
 })
 
-test('extension: bytes that cannot be deleted now are deleted later, also by the next process', async (t) => {
+test('extension: bytes that cannot be deleted now are deleted later, even by the next process', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
@@ -236,7 +236,7 @@ test('extension: bytes that cannot be deleted now are deleted later, also by the
   assert.equal((await onDisk(gateway)).length, 1)
 })
 
-test('extension: the webhook of a deleted request is not sent, not even when it is about to be', async (t) => {
+test('extension: the webhook of a deleted request is not sent, even if it was about to be', async (t) => {
   const gateway = await startGateway(t)
   const webhookUrl = 'https://hooks.test/x'
   const posts: string[] = []

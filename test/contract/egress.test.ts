@@ -60,7 +60,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
 const slowHosts = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => `${from + i}.slow.example`)
 
-test('40 addresses at slow name servers hold up no other account', { timeout }, async (t) => {
+test('40 addresses at slow name servers delay no other account', { timeout }, async (t) => {
   const { gateway, names, submit, endWaits } = await start(t, { slots: 40, waitMsMax: FOREVER })
   const settled: string[] = []
   const slow = slowHosts(40).map((host) => submit(gateway.key, host, settled))
@@ -86,7 +86,7 @@ test('40 addresses at slow name servers hold up no other account', { timeout }, 
 })
 
 test(
-  '7 RATE_LIMITED: a submit that gets no slot in time, or finds too many waiting',
+  '7 RATE_LIMITED answers a submit that gets no slot in time, or finds too many waiting',
   { timeout },
   async (t) => {
     const { gateway, names, submit, endWaits } = await start(t, {

@@ -35,7 +35,7 @@ const progressed = (gateway: Gateway, requestId: string, progress: number, more 
     ...more,
   })
 
-test('nothing is said while nothing is known, and of nothing that is over', async (t) => {
+test('there is no estimate while nothing is known, nor for finished requests', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, AUDIO_URL)
   assert.equal(await leftOf(gateway, requestId), undefined)
@@ -45,7 +45,7 @@ test('nothing is said while nothing is known, and of nothing that is over', asyn
   assert.equal(await leftOf(gateway, requestId), undefined)
 })
 
-test('before any request is completed, its own pace counts, from a tenth on', async (t) => {
+test("before any request has completed, a request's own pace counts, from a tenth of it on", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', requestId)
@@ -56,7 +56,7 @@ test('before any request is completed, its own pace counts, from a tenth on', as
   assert.equal(await leftOf(gateway, requestId), 33) // the first quarter took 11 s
 })
 
-test('what is ahead counts, by the length of media and the speed of the last requests', async (t) => {
+test('work ahead counts, by the length of media and the speed of recent requests', async (t) => {
   const gateway = await startGateway(t)
   await finishOne(gateway) // 2 s of media per second
   const running = await submitted(gateway, AUDIO_URL)
@@ -73,7 +73,7 @@ test('what is ahead counts, by the length of media and the speed of the last req
   assert.equal(await leftOf(gateway, last), 53)
 })
 
-test('a request takes as long as its engine says at least, and so do those behind it', async (t) => {
+test('a request takes at least as long as its engine says, and so do those behind it', async (t) => {
   const gateway = await startGateway(t)
   const first = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', first)
@@ -115,7 +115,7 @@ test('the length of a file or an output is known before an engine measures it', 
   assert.equal(row.duration, 100)
 })
 
-test('candidates and quality are more work', async (t) => {
+test('more candidates and quality mean more work', async (t) => {
   const gateway = await startGateway(t)
   await finishOne(gateway)
   const requestId = await submitted(gateway, { ...AUDIO_URL, reranking_candidates: 4 })
@@ -124,7 +124,7 @@ test('candidates and quality are more work', async (t) => {
   assert.equal(await leftOf(gateway, requestId), 40)
 })
 
-test('without an engine nobody knows when a request begins', async (t) => {
+test('without an engine there is no telling when a request starts', async (t) => {
   const gateway = await startGateway(t)
   await finishOne(gateway)
   const requestId = await submitted(gateway, AUDIO_URL)

@@ -124,7 +124,7 @@ test('fal.run waits for the result, and fal.queue.cancel ends a request', async 
   assert.deepEqual([status.status, Object(status).error_type], ['COMPLETED', 'CANCELED'])
 })
 
-test('fal.run cancels its request when it may not wait for it, or its client is gone', async (t) => {
+test('fal.run cancels its request if it may not wait for it, or if its client disconnects', async (t) => {
   const { gateway, fal, address } = await start(t, { streamsMaxPerAccount: 1 })
   const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
   const running = async () => {
@@ -152,7 +152,7 @@ test('fal.run cancels its request when it may not wait for it, or its client is 
   while ((await running()) > 1) await sleep(5)
 })
 
-test('what is wrong or missing here is refused by name, as fal refuses it', async (t) => {
+test("invalid or unsupported input is refused by name, in fal's format", async (t) => {
   const { gateway, fal, address } = await start(t)
   const audio_url = 'https://example.com/a.wav'
   const refusals: [input: object, field: string, says: RegExp][] = [
@@ -185,7 +185,7 @@ test('what is wrong or missing here is refused by name, as fal refuses it', asyn
   await assert.rejects(fal.storage.upload(large), { status: 413, message: /90 MB/ })
 })
 
-test("an account's Blob is its own, and its address takes bytes once", async (t) => {
+test('a Blob belongs to its account, and its address accepts bytes once', async (t) => {
   const { gateway, fal, address } = await start(t)
   const url = await fal.storage.upload(AUDIO)
   const other = clientOf(address, await gateway.newKey())

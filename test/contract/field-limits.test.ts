@@ -70,7 +70,7 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
 ]
 
-test('8 the options are taken up to their limits and not beyond', async (t) => {
+test('8 the options are accepted up to their limits and not beyond', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   const submit = (input: object) =>
@@ -108,7 +108,7 @@ test('8 webhookSecret has 16 to 256 characters, metadata 16 KiB as JSON', async 
   assertError(await submit({ webhookUrl }), 'INVALID_PARAMETER', 'webhookUrl')
 })
 
-test('8 any chunk_overlap within its limits is accepted beside any max_chunk_duration', async (t) => {
+test('8 any chunk_overlap within its limits is accepted with any max_chunk_duration', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   for (const [max_chunk_duration, chunk_overlap] of [
@@ -127,7 +127,7 @@ test('8 any chunk_overlap within its limits is accepted beside any max_chunk_dur
   }
 })
 
-test('a body holds 10,000 values at most, so that reading it twice is bounded', async (t) => {
+test('a body may have at most 10,000 values, so that reading it twice is bounded', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompt: 'x', file_id: await uploadFile(gateway) }
   const send = (url: string, values: number) => {

@@ -43,7 +43,7 @@ async function completed(
 
 const UNKNOWN = { match: 0.3, understood_as: null }
 
-test('status and result have the match and the name, which is null where none is near', async (t) => {
+test('status and result have the match and the name, which is null if none is close', async (t) => {
   const gateway = await startGateway(t)
   for (const finding of [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]) {
     const { status, data } = await completed(gateway, {}, [finding])
@@ -55,7 +55,7 @@ test('status and result have the match and the name, which is null where none is
   }
 })
 
-test('several prompts have one each; the first one stands for the request', async (t) => {
+test("each of several prompts has a match; the first one's stands for the request", async (t) => {
   const gateway = await startGateway(t)
   const findings = [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]
   const prompts = ['dog', 'washing machine']
@@ -73,7 +73,7 @@ test('several prompts have one each; the first one stands for the request', asyn
   assert.match(data.targets[1].url, /target_2/)
 })
 
-test('of a model that tells neither, and before the end, there is nothing of the kind', async (t) => {
+test('a model that reports neither, and a request before its end, has no findings', async (t) => {
   const gateway = await startGateway(t)
   const { status, data } = await completed(gateway, { prompts: ['dog', 'cat'] }, [])
   for (const answer of [status, data, data.targets[0]]) {
@@ -106,7 +106,7 @@ const LOST_MESSAGE =
     .join(', ')
     .replace(/, ([^,]*)$/, ' and $1')}.`
 
-test('each prompt has a finding: found, or unsure and by how much softer', async (t) => {
+test('each prompt has a finding: found, or unsure and by how much the target was softened', async (t) => {
   const gateway = await startGateway(t)
   const { status, data } = await completed(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
   const expected = [CLEAR, FAINT].map((finding, i) => ({
@@ -119,7 +119,7 @@ test('each prompt has a finding: found, or unsure and by how much softer', async
   assert.equal('state' in data.targets[0] || 'state' in status, false, 'the others as they were')
 })
 
-test('where a sound was heard, what was instead, or that it was not; over gRPC likewise', async (t) => {
+test('findings say where a sound was heard, what was heard instead, or that it was not; over gRPC too', async (t) => {
   const gateway = await startGateway(t)
   const where = [{ start: 0.5, end: 2 }]
   const findings: Finding[] = [
@@ -145,7 +145,7 @@ test('where a sound was heard, what was instead, or that it was not; over gRPC l
   )
 })
 
-test('a prompt that is not known says what its file holds, which is named so', async (t) => {
+test('for an unknown prompt the findings say what its file holds, and the file is named after it', async (t) => {
   const gateway = await startGateway(t)
   const { status, data } = await completed(gateway, { prompt: 'kettle' }, [LOST])
   const expected = [{ prompt: 'kettle', ...LOST, message: LOST_MESSAGE }]
@@ -154,7 +154,7 @@ test('a prompt that is not known says what its file holds, which is named so', a
   assert.match(data.residual.file_name, /\.rest\.without-kettle\.wav$/)
 })
 
-test('a prompt that is no name says how it was read, in its file names too; over gRPC likewise', async (t) => {
+test('for a prompt that is not a name the findings and file names say how it was read; over gRPC too', async (t) => {
   const gateway = await startGateway(t)
   const asked = [{ sound: 'drums', excluded: true, state: 'found' as const }]
   const finding = { ...CLEAR, understood_as: 'drums', asked }
@@ -186,7 +186,7 @@ test('over gRPC the findings have the same names', async (t) => {
   assert.deepEqual(result.findings, [expected])
 })
 
-test('the result has the gain of the outputs, over gRPC too; of an earlier engine it has none', async (t) => {
+test('the result has the gain of the outputs, over gRPC too, unless the engine is an older version', async (t) => {
   const gateway = await startGateway(t)
   const { requestId, data } = await completed(gateway, {}, [], {}, -6.02)
   assert.equal(data.gain_db, -6.02)

@@ -6,7 +6,7 @@ import { inTransaction, type Store } from '../../gateway/store/database.ts'
 import { put, stored } from '../support/database/rows.ts'
 import { startGateway } from '../support/gateway/start-gateway.ts'
 
-test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
+test('of several works in one transaction, one that throws is rolled back and the others are stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   const settled = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((id) =>
@@ -25,7 +25,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
   assert.deepEqual(await stored(store), ['a', 'd'])
 })
 
-test('no work is reported as stored when the transaction can not be committed', async (t) => {
+test("no work is reported as stored if the transaction can't be committed", async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   await store.schema
     .createTable('child')
@@ -49,7 +49,7 @@ test('no work is reported as stored when the transaction can not be committed', 
   assert.deepEqual(await stored(store), ['b'])
 })
 
-test('many works, beside other transactions, are all stored', async (t) => {
+test('many pieces of work, concurrent with other transactions, are all stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   const ids = Array.from({ length: 300 }, (_, i) => String(i).padStart(3, '0'))
   await Promise.all(

@@ -31,7 +31,7 @@ async function assertRefused(
   return error
 }
 
-test('grpc: it may listen on an address of IPv6', async (t) => {
+test('grpc: it can listen on an IPv6 address', async (t) => {
   const gateway = await startGateway(t)
   const server = await startGrpcServer('::1', 0, gateway.deps)
   const { call, close } = separationClient(server.address, gateway.key)
@@ -43,7 +43,7 @@ test('grpc: it may listen on an address of IPv6', async (t) => {
   assert.deepEqual((await call('List', {})).separations, [])
 })
 
-test('grpc: a request is submitted, watched to its end, and got with its result', async (t) => {
+test('grpc: a request is submitted, watched to its end, and fetched with its result', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const submission = {
@@ -106,7 +106,7 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
   assert.equal(later.result, null)
 })
 
-test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repeated under its key', async (t) => {
+test('grpc: webhooks and idempotency keys work as over HTTP', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const webhook_url = 'https://hooks.example/in'
@@ -316,7 +316,7 @@ function readDetails(error: grpc.ServiceError) {
   }
 }
 
-test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
+test('grpc: an internal error is INTERNAL, without details', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const requestId = await submitted(gateway)
@@ -331,7 +331,7 @@ test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
   assert.equal(error.metadata.get('winnow-request-id')[0], requestId)
 })
 
-test('grpc: a request is canceled once, and by its own account only', async (t) => {
+test('grpc: a request is canceled once, and only by its own account', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -422,7 +422,7 @@ test('grpc: a watch may last longer than other calls', async (t) => {
   assert.equal(messages.length, 2)
 })
 
-test('grpc: what a refusal repeats of a call is short', async (t) => {
+test('grpc: a refusal repeats little of a call', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request_id = 'x'.repeat(120_000)
@@ -457,7 +457,7 @@ test('grpc: a watch ends as UNAUTHENTICATED once its key is revoked', async (t) 
   assert.equal(error.metadata.get('winnow-code')[0], 'UNAUTHENTICATED')
 })
 
-test('grpc: an account may have so many watches open', async (t) => {
+test('grpc: an account may have a limited number of watches open', async (t) => {
   const gateway = await startGateway(t, { streamsMaxPerAccount: 1 })
   const { watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -489,7 +489,7 @@ test('grpc: open watches end as UNAVAILABLE when the gateway stops', async (t) =
   await stopped
 })
 
-test('grpc: calls are named by x-request-id, and messages have a limit', async (t) => {
+test('grpc: calls are identified by x-request-id, and messages have a size limit', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }

@@ -40,7 +40,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   await suite(step, bucket)
 
   await step(
-    'what arrived in time counts, though nobody asked for it before the deadline',
+    'bytes that arrived in time count, even if nobody asked for them before the deadline',
     async (t) => {
       const { gateway, create } = await open(t)
       const file = await create()
@@ -52,7 +52,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     },
   )
 
-  await step('what is put again before anyone asks is what counts', async (t) => {
+  await step('if bytes are put twice before anyone asks, the second ones count', async (t) => {
     const { create } = await open(t)
     const file = await create()
     assert.equal(await file.put(OTHER_BYTES), 200)
@@ -61,7 +61,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     assert.deepEqual(await file.read(), FILE_BYTES)
   })
 
-  await step('an object of another length, where a store lets one in, is no upload', async (t) => {
+  await step('an object of the wrong length, if accepted, is not an upload', async (t) => {
     const { gateway, create } = await open(t)
     const file = await create()
     await s3.client.send(
@@ -74,7 +74,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     assert.deepEqual(await pendingUploads(bucket), [])
   })
 
-  await step('many who ask at once all find the file uploaded', async (t) => {
+  await step('many concurrent callers all find the file uploaded', async (t) => {
     const { create } = await open(t)
     const file = await create()
     assert.equal(await file.put(FILE_BYTES), 200)
@@ -83,7 +83,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   })
 
   await step(
-    'a store that does not answer is a fault of ours, and the request may come again',
+    'a store that does not answer is an internal error, and the request may be repeated',
     async (t) => {
       let isAway = true
       const pendingUploadOf: typeof bucket.pendingUploadOf = async (key) => {
@@ -184,7 +184,7 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
     },
   )
 
-  await step('a file that comes with its prompt is kept whole, or not at all', async (t) => {
+  await step('a file sent with its prompt is stored whole, or not at all', async (t) => {
     const { gateway, fetch: open } = await start(t, store)
     const post = (bytes: Uint8Array<ArrayBuffer>) => {
       const body = new FormData()
@@ -206,7 +206,7 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
     assert.deepEqual(await keys(media), before)
   })
 
-  await step('once a file is uploaded, nothing that is put changes it', async (t) => {
+  await step('once a file is uploaded, no further put changes it', async (t) => {
     const { create } = await start(t, store)
     const file = await create()
     assert.equal(await file.put(FILE_BYTES), 200)
@@ -240,28 +240,25 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
 }
 
 async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
-  await step(
-    'outputs are stored by engines, and fetched whole and by range by clients',
-    async (t) => {
-      const { complete, fetch } = await start(t, store)
-      const { target, residual } = await complete()
-      for (const [output, bytes] of [
-        [target, 'of target'],
-        [residual, 'of residual'],
-      ] as const) {
-        const whole = await fetch(output.url)
-        assert.equal(whole.status, 200)
-        assert.equal(whole.headers.get('content-type'), 'audio/wav')
-        assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
-        assert.equal(await whole.text(), bytes)
-        const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
-        assert.equal(part.status, 206)
-        assert.equal(await part.text(), bytes.slice(3))
-      }
-    },
-  )
+  await step('engines store outputs, and clients fetch them whole and by range', async (t) => {
+    const { complete, fetch } = await start(t, store)
+    const { target, residual } = await complete()
+    for (const [output, bytes] of [
+      [target, 'of target'],
+      [residual, 'of residual'],
+    ] as const) {
+      const whole = await fetch(output.url)
+      assert.equal(whole.status, 200)
+      assert.equal(whole.headers.get('content-type'), 'audio/wav')
+      assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
+      assert.equal(await whole.text(), bytes)
+      const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
+      assert.equal(part.status, 206)
+      assert.equal(await part.text(), bytes.slice(3))
+    }
+  })
 
-  await step('what a first try has stored is replaced by a second one', async (t) => {
+  await step('a second attempt replaces what the first one stored', async (t) => {
     const { submitted, store: put, fetch, complete } = await start(t, store)
     const job = await submitted()
     await put(job, 'of a try that was broken off')
@@ -287,7 +284,7 @@ async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
 }
 
 async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
-  await step('bytes go when their time is over', async (t) => {
+  await step('bytes are removed when their time is over', async (t) => {
     const { gateway, complete, fetch } = await start(t, store)
     const { target } = await complete()
     gateway.clock.advance(7 * DAY_MS)
@@ -296,19 +293,22 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
     assert.deepEqual(await keys(gateway.deps.mediaStore), [])
   })
 
-  await step('a file that was never uploaded expires, and takes no bytes afterwards', async (t) => {
-    const { gateway, create } = await start(t, store)
-    const file = await create()
-    gateway.clock.advance(HOUR_MS)
-    await sweep(gateway.deps)
-    assert.equal(await file.status(), 'expired')
-    await file.put(FILE_BYTES)
-    await sweep(gateway.deps)
-    assert.equal(await file.status(), 'expired')
-    assert.deepEqual(await keys(gateway.deps.mediaStore), [])
-  })
+  await step(
+    'a file that was never uploaded expires, and accepts no bytes afterwards',
+    async (t) => {
+      const { gateway, create } = await start(t, store)
+      const file = await create()
+      gateway.clock.advance(HOUR_MS)
+      await sweep(gateway.deps)
+      assert.equal(await file.status(), 'expired')
+      await file.put(FILE_BYTES)
+      await sweep(gateway.deps)
+      assert.equal(await file.status(), 'expired')
+      assert.deepEqual(await keys(gateway.deps.mediaStore), [])
+    },
+  )
 
-  await step('media that nobody wants is found and deleted, and nothing else', async (t) => {
+  await step('orphaned media is found and deleted, and nothing else', async (t) => {
     const { gateway, create, complete, submitted, store: put } = await start(t, store)
     const { target } = await complete()
     const file = await create()

@@ -54,7 +54,7 @@ async function read(address: string): Promise<Map<string, number>> {
   return values
 }
 
-test('extension: metrics count what waits, what ended how, and what was called', async (t) => {
+test('extension: metrics count queued requests, outcomes and calls', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const { call } = await startSeparationClient(t, gateway)
@@ -109,7 +109,7 @@ test('extension: metrics count what waits, what ended how, and what was called',
     assert.equal(values.get(name), value, name)
 })
 
-test('extension: metrics say how long one engine has to work, by model and status', async (t) => {
+test('extension: metrics say how long the work would take one engine, by model and status', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const source = { audio_url: 'https://media.example/x.wav' }
@@ -137,7 +137,7 @@ test('extension: metrics say how long one engine has to work, by model and statu
   })
 })
 
-test('extension: metrics count webhooks that are still to be sent', async (t) => {
+test('extension: metrics count webhooks that have not been sent yet', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const submit = async () => {
@@ -185,7 +185,7 @@ async function assertWithoutDatabase(address: string): Promise<void> {
   for (const name of COUNTED_IN_DATABASE) assert.equal(values.has(name), false, name)
 }
 
-test('extension: metrics are answered while the database fails, without what it counts', async (t) => {
+test('extension: metrics are served while the database fails, without its counts', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   await submitted(gateway)
@@ -199,7 +199,7 @@ test('extension: metrics are answered while the database fails, without what it 
 const skip = databaseKind() === 'sqlite' && 'PostgreSQL alone locks a table against readers'
 
 test(
-  'extension: metrics are answered while the database hangs, which is asked once',
+  'extension: metrics are served while the database hangs, and query it once',
   { skip },
   async (t) => {
     const gateway = await startGateway(t)
@@ -218,7 +218,7 @@ test(
   },
 )
 
-test('a folder that is gone leaves out the metrics of its disk alone', async () => {
+test('a missing folder only leaves out the metrics of its disk', async () => {
   const metrics = new Metrics()
   metrics.watchProcess('/there/is/no/such/folder')
   const text = await metrics.text()

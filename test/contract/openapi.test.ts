@@ -22,7 +22,7 @@ test('9.2 the API description is the reviewed one, of version 1.0.0', async (t) 
   assert.deepEqual(document, JSON.parse(readFileSync(GOLDEN, 'utf8')))
 })
 
-test('9.2 the API description is compressed, and sent again only when it has changed', async (t) => {
+test('9.2 the API description is compressed, and only sent again if it has changed', async (t) => {
   const gateway = await startGateway(t, { config: { corsOrigins: ['https://app.example.com'] } })
   const get = (headers: Record<string, string> = {}) =>
     gateway.call('GET', '/v1/openapi.json', { key: null, headers })
@@ -48,7 +48,7 @@ test('4.7 and 9.1 the description has what it refers to', async (t) => {
   for (const [, name = ''] of references) assert.ok(components.schemas[name], name)
 })
 
-test('4.7 every operation is described, and its examples are of its schemas', async (t) => {
+test('4.7 every operation is described, and its examples fit its schemas', async (t) => {
   const gateway = await startGateway(t)
   const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
   for (const [path, operations] of Object.entries<Record<string, any>>(paths)) {

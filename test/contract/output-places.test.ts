@@ -66,7 +66,7 @@ function holdPlacing(gateway: Gateway) {
 }
 
 for (const kind of ['input', 'output'] as const) {
-  test(`a disk that is slow to store an ${kind} holds up no other call`, async (t) => {
+  test(`a disk that is slow to store an ${kind} delays no other call`, async (t) => {
     const gateway = await startGateway(t)
     const job = gateway.broker.jobOf(await submitted(gateway))
     const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
@@ -84,7 +84,7 @@ for (const kind of ['input', 'output'] as const) {
   })
 }
 
-test('each attempt has a place of its own: what another one stores replaces nothing', async (t) => {
+test("each attempt has its own place, so another's outputs replace nothing", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -112,7 +112,7 @@ test('each attempt has a place of its own: what another one stores replaces noth
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('an upload that gets its place only after the end is taken away again', async (t) => {
+test('an upload that only gets its place after the end is removed again', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -132,7 +132,7 @@ test('an upload that gets its place only after the end is taken away again', asy
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('an upload that the attempt repeats while it completes keeps its output', async (t) => {
+test('an upload that an attempt repeats while it completes keeps its output', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -147,7 +147,7 @@ test('an upload that the attempt repeats while it completes keeps its output', a
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('outputs of an attempt that nobody knows are found, and the others stay', async (t) => {
+test('outputs of an unknown attempt are found and removed, and the others stay', async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const requestId = await submitted(gateway)
@@ -167,7 +167,7 @@ test('outputs of an attempt that nobody knows are found, and the others stay', a
   )
 })
 
-test('an engine of 0.2.0 names no attempt: its outputs have the one place of before', async (t) => {
+test('an engine of 0.2.0 names no attempt, so its outputs go where they used to', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -182,7 +182,7 @@ test('an engine of 0.2.0 names no attempt: its outputs have the one place of bef
   assert.equal((await gateway.call('GET', target.url)).body, 'target')
 })
 
-test('an address that a gateway of 0.2.0 has signed leads to the place of the output', async (t) => {
+test("an address signed by a gateway of 0.2.0 leads to the output's place", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)

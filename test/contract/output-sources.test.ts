@@ -47,7 +47,7 @@ const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
     () => false,
   )
 
-test('an engine reads the output that was named, whose name the outputs go on with', async (t) => {
+test('an engine reads the named output, whose name the new outputs extend', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const cases = [
     [{ output: 'residual' }, 'residual', 'concert.rest.without-vocals+drums.wav'],
@@ -65,7 +65,7 @@ test('an engine reads the output that was named, whose name the outputs go on wi
   }
 })
 
-test('of media with a picture, the sound alone is the source', async (t) => {
+test('if the media has a picture, only the sound is the source', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -130,7 +130,7 @@ test('the fields that name an output are checked, each with its own message', as
 const again = (gateway: Pick<Gateway, 'call'>, request_id: string, more: object = {}) =>
   chained(gateway, { request_id, output: 'source', ...more })
 
-test('the source of a request in any state is a source once more', async (t) => {
+test('the source of a request in any state can be a source again', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const sourceOf = async (reply: { statusCode: number; body: string; json(): any }) => {
     assert.equal(reply.statusCode, 202, reply.body)
@@ -162,7 +162,7 @@ test('the source of a request in any state is a source once more', async (t) => 
   assert.equal(gateway.broker.jobOf(id).source.file_name, 'concert.m4a')
 })
 
-test('a source that is not kept, or of another account, is refused', async (t) => {
+test('a source that is no longer stored, or belongs to another account, is refused', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const index = await again(gateway, requestId, { output_index: 0 })
   assertError(index, 'INVALID_PARAMETER', 'input.output_index')
@@ -178,14 +178,14 @@ test('a source that is not kept, or of another account, is refused', async (t) =
   assertError(await again(gateway, chain.request_id), 'FILE_EXPIRED', 'input.request_id')
 })
 
-test('media that has become too long is refused at submit', async (t) => {
+test('media that exceeds a lowered limit is refused at submit', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   gateway.deps.config.mediaSecondsMax = 10
   const reply = await chained(gateway, { request_id: requestId, output: 'target' })
   assertError(reply, 'MEDIA_TOO_LONG')
 })
 
-test('its length is known: the cost is reserved at submit, or the submit refused', async (t) => {
+test('because its length is known, the cost is reserved at submit, or the submit refused', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 60)
   const requestId = await completed({ ...gateway, ...own }) // two targets of 12.5 s
@@ -198,7 +198,7 @@ test('its length is known: the cost is reserved at submit, or the submit refused
   assert.deepEqual(await balance(), [34, 13])
 })
 
-test('outputs stay while an unfinished request needs them, and then go', async (t) => {
+test('outputs stay while an unfinished request needs them, and are then removed', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const source = { request_id: requestId, output: 'residual' }
   const { request_id: next } = (await chained(gateway, source)).json()
@@ -217,7 +217,7 @@ test('outputs stay while an unfinished request needs them, and then go', async (
   assert.ok((await gateway.call('GET', url)).statusCode >= 400)
 })
 
-test('outputs that are given up between the check of a submit and its storing are refused', async (t) => {
+test('outputs removed between the check of a submit and its storing are refused', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const { account_id } = await gateway.store
     .selectFrom('requests')

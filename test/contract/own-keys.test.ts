@@ -18,7 +18,7 @@ const make = (gateway: Gateway, body: object, key = gateway.key) =>
 const models = async (gateway: Gateway, key: string) =>
   (await gateway.call('GET', '/v1/models', { key })).statusCode
 
-test('extension: an account makes, lists, rotates and revokes its keys, on the record', async (t) => {
+test('extension: an account makes, lists, rotates and revokes its keys, and the changes are recorded', async (t) => {
   const gateway = await startGateway(t)
   const body = { scopes: ['models:read'], name: 'CI', expires: '30d' }
   gateway.clock.advance(1) // the list is in the order of creation
@@ -58,7 +58,7 @@ test('extension: an account makes, lists, rotates and revokes its keys, on the r
   for (const key of [old, rotated.key]) assert.ok(!text.includes(key.split('_')[2]))
 })
 
-test('extension: no key gives or takes more than it may do itself, or for longer', async (t) => {
+test('extension: no key can grant or revoke more than it has itself, or for longer', async (t) => {
   const gateway = await startGateway(t)
   const account_id = (await gateway.call('GET', '/v1/account')).json().account_id
   const scopes: Scope[] = ['models:read', 'keys:manage']
@@ -93,7 +93,7 @@ test('extension: no key gives or takes more than it may do itself, or for longer
   )
 })
 
-test("extension: another account's keys are not there", async (t) => {
+test("extension: another account's keys are invisible", async (t) => {
   const gateway = await startGateway(t)
   const foreign = await gateway.newKey()
   const id = keyIdOf(foreign)

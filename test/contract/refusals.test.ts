@@ -32,14 +32,14 @@ async function* body(bytes: number) {
   for (let sent = 0; sent < bytes; sent += MEBIBYTE) yield Buffer.alloc(MEBIBYTE)
 }
 
-test('an upload that is refused early is told why: the TypeScript client', async (t) => {
+test('the TypeScript client learns why its upload was refused early', async (t) => {
   const { client, file } = await refusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     await assert.rejects(client.send(file, body(BYTES)), { code: 'PERMISSION_DENIED' })
   }
 })
 
-test('so is one that reads the answer when it has sent all', async (t) => {
+test('so does a client that only reads the response after sending everything', async (t) => {
   const { url } = await refusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     const socket = connect(Number(url.port), '127.0.0.1')

@@ -113,7 +113,7 @@ test('2.3 to 2.5 a file is pending, then uploaded, then expired', async (t) => {
   assert.equal((await file(uploadedId)).status, 'expired')
 })
 
-test('2.4 a file name is kept as it is, and is never a path', async (t) => {
+test('2.4 a file name is kept unchanged, and is never used as a path', async (t) => {
   const gateway = await startGateway(t)
   const names = ['../../etc/passwd', '🎻 a/b\\c\u0007\n"x".wav', '.', 'x'.repeat(255)]
   for (const name of names) {
@@ -169,7 +169,7 @@ test('2.9 status has its shape in every state', async (t) => {
   assert.ok(!('progress' in failed) && !('queue_position' in failed))
 })
 
-test('2.9 logs come when they are asked for', async (t) => {
+test('2.9 logs are included on request', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const line = (message: string) => ({ timestamp: '2026-01-02T03:04:05.000Z', message })
@@ -183,7 +183,7 @@ test('2.9 logs come when they are asked for', async (t) => {
   }
 })
 
-test('extension: a list of requests takes the default for what makes no sense', async (t) => {
+test('extension: a list of requests replaces invalid values by defaults', async (t) => {
   const gateway = await startGateway(t)
   await submitted(gateway)
   for (const query of ['', '?limit=x&cursor=x', '?limit=0', '?cursor=W10', '?limit=1e9']) {

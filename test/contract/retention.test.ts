@@ -54,7 +54,7 @@ async function countRows({ store }: Gateway) {
   return counts
 }
 
-test('3 an uploaded file loses its bytes when its time is over, and shows expired', async (t) => {
+test('3 an uploaded file loses its bytes when its time is over, and becomes expired', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   gateway.clock.advance(DAY_MS - 1)
@@ -68,7 +68,7 @@ test('3 an uploaded file loses its bytes when its time is over, and shows expire
   assertError(await submit(gateway, { file_id: fileId }), 'FILE_EXPIRED', 'input.file_id')
 })
 
-test('3 a file stays while an unfinished request needs it, and goes with the last one', async (t) => {
+test('3 a file stays while an unfinished request needs it, and is removed with the last one', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const [first, second] = [
@@ -90,7 +90,7 @@ test('3 a file stays while an unfinished request needs it, and goes with the las
   assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
 })
 
-test('3 a file that is given up between the check of a submit and its storing is refused', async (t) => {
+test('3 a file removed between the check of a submit and its storing is refused', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const { account_id } = await gateway.store
@@ -107,7 +107,7 @@ test('3 a file that is given up between the check of a submit and its storing is
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
+test('3 a file that was never uploaded expires, and a late upload leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
@@ -124,7 +124,7 @@ test('3 a file that was never uploaded expires, and an upload that comes too lat
   assert.equal(await fileStatus(gateway, created.file_id), 'expired')
 })
 
-test('3 a sender that stops in the middle is cut off when the address expires', async (t) => {
+test('3 a stalled upload is cut off when its address expires', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
@@ -140,7 +140,7 @@ test('3 a sender that stops in the middle is cut off when the address expires', 
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('3 outputs go when their time is over, and the result says that it has expired', async (t) => {
+test('3 outputs are removed when their time is over, and the result says that it has expired', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
@@ -165,7 +165,7 @@ test('3 outputs go when their time is over, and the result says that it has expi
   assert.deepEqual(await listed(), retention)
 })
 
-test('3 what was written for a request that failed or was canceled goes', async (t) => {
+test('3 the media of failed and canceled requests is removed', async (t) => {
   const gateway = await startGateway(t)
   const [failed, canceled] = [await submitted(gateway), await submitted(gateway)]
   for (const requestId of [failed, canceled]) {
@@ -184,7 +184,7 @@ test('3 what was written for a request that failed or was canceled goes', async 
   )
 })
 
-test('3 an output that is written while its request fails leaves nothing', async (t) => {
+test('3 an output written while its request fails leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
@@ -205,7 +205,7 @@ test('3 an output that is written while its request fails leaves nothing', async
   )
 })
 
-test('3 a record is removed after its days with all that hangs on it', async (t) => {
+test('3 a record is removed after its retention time, with everything that depends on it', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 7, recordDays: 30 } })
   const reply = await gateway.call('POST', `${API}/audio/separate`, {
     headers: { 'idempotency-key': 'key-1' },
@@ -237,7 +237,7 @@ test('3 a record is removed after its days with all that hangs on it', async (t)
   assert.equal((await countRows(gateway)).files, 0)
 })
 
-test('3 a record stays while its request is not finished or its outputs are kept', async (t) => {
+test('3 a record stays until its request is finished and its outputs are removed', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 60, recordDays: 30 } })
   const [waiting, completed] = [await submitted(gateway), await submitted(gateway)]
   await complete(gateway, completed)
@@ -254,7 +254,7 @@ test('3 a record stays while its request is not finished or its outputs are kept
   assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).statusCode, 200)
 })
 
-test('3 a sweep that breaks off serves nothing that should be gone, and is finished by the next', async (t) => {
+test('3 after an interrupted sweep nothing expired is served, and the next sweep finishes the work', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const { source } = gateway.broker.jobOf(requestId)
@@ -316,7 +316,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])
 })
 
-test('3 more than a page of each is swept in one turn', async (t) => {
+test('3 one turn sweeps more than a page of each kind', async (t) => {
   const gateway = await startGateway(t)
   const file = await uploadFile(gateway)
   const row = await gateway.store
@@ -343,7 +343,7 @@ test('3 more than a page of each is swept in one turn', async (t) => {
   assert.equal((await countRows(gateway)).media_removals, 0)
 })
 
-test('3 media that cannot be deleted keeps no other from being deleted', async (t) => {
+test("3 media that can't be deleted does not stop others from being deleted", async (t) => {
   const gateway = await startGateway(t)
   const stuck = (key: string) => /stuck/.test(key)
   const mediaStore = instead(gateway.disk, {
@@ -381,7 +381,7 @@ test('3 media that cannot be deleted keeps no other from being deleted', async (
   assert.deepEqual(await onDisk(gateway), ['inputs/file_stuck'])
 })
 
-test('3 an upload to a bucket that cannot be taken in keeps no other from being looked at', async (t) => {
+test("3 an upload to a bucket that can't be processed does not stop others from being checked", async (t) => {
   const gateway = await startGateway(t)
   const dropped: string[] = []
   const bucket = instead(gateway.disk as unknown as Bucket, {

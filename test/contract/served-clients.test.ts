@@ -44,7 +44,7 @@ test('the clients are listed and served without a key, by their hashes', async (
   }
 })
 
-test('clients that are not packed say so', async (t) => {
+test('the address says so if the clients are not packed', async (t) => {
   const { app } = await startGateway(t)
   assert.deepEqual((await app.inject('/clients')).json().data, [])
   const reply = await app.inject('/clients/winnow-client.tgz')

@@ -46,7 +46,7 @@ async function share(caller: Caller, requestId: string, body?: object) {
 
 const read = ({ call }: Caller, secret: string) => call('GET', '/v1/shared', { key: secret })
 
-test('extension: a share plays one result without a key, and tells nothing of its account', async (t) => {
+test('extension: a share plays one result without a key, and reveals nothing about its account', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompts: ['a bell', 'a horn'] }
   const requestId = await completed(gateway, input, { metadata: { order: 'of a customer' } })
@@ -72,7 +72,7 @@ test('extension: a share plays one result without a key, and tells nothing of it
   assertError(await gateway.call('GET', other), 'PERMISSION_DENIED')
 })
 
-test('extension: addresses of shared media last an hour and as long as they play', async (t) => {
+test('extension: addresses of shared media are valid for an hour plus the length of the media', async (t) => {
   const gateway = await startGateway(t)
   const { secret } = await share(gateway, await completed(gateway))
   const { data } = (await read(gateway, secret)).json()
@@ -131,7 +131,7 @@ test('extension: shares are listed without their secrets, and revoked at once', 
   assert.equal((await read(gateway, second.secret)).statusCode, 200)
 })
 
-test('extension: who may read a result may share it, once it is there', async (t) => {
+test('extension: whoever may read a result may share it, once it exists', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   assertError(await tryShare(gateway, requestId), 'RESULT_NOT_READY')
@@ -153,7 +153,7 @@ test('extension: who may read a result may share it, once it is there', async (t
   assertError(await tryShare(gateway, failed), 'REQUEST_FAILED')
 })
 
-test('extension: a secret is no API key, and an API key no secret', async (t) => {
+test("extension: a share's secret is not an API key, and an API key is not a secret", async (t) => {
   const gateway = await startGateway(t)
   const { secret } = await share(gateway, await completed(gateway))
   for (const path of ['/v1/account', '/v1/shares', `${API}/requests`]) {
@@ -165,7 +165,7 @@ test('extension: a secret is no API key, and an API key no secret', async (t) =>
   assertError(await gateway.call('GET', '/v1/shared', { key: null }), 'UNAUTHENTICATED')
 })
 
-test('extension: a share goes with its request, and rests while its account is disabled', async (t) => {
+test('extension: a share is deleted with its request, and suspended while its account is disabled', async (t) => {
   const gateway = await startGateway(t)
   const account = 'acct_of_shares'
   const own = { ...gateway, call: callWith(gateway, await gateway.newKey(undefined, account)) }
@@ -185,7 +185,7 @@ test('extension: a share goes with its request, and rests while its account is d
   assert.ok(!(await leftRows(gateway)).includes('shares'))
 })
 
-test('extension: so many shares of a request and of an account, and so many calls of each', async (t) => {
+test('extension: the shares of a request and of an account, and the calls of each share, are limited', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 1_000 })
   const requestId = await completed(gateway)
   const one = await share(gateway, requestId, { expires_in: 100 })
@@ -216,7 +216,7 @@ test('extension: so many shares of a request and of an account, and so many call
   )
 })
 
-test('extension: calls with one secret are limited as those of a key, and others are not', async (t) => {
+test('extension: calls with one secret are limited like those of a key, without affecting others', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 10 })
   const requestId = await completed(gateway)
   const [one, two] = [await share(gateway, requestId), await share(gateway, requestId)]
@@ -227,7 +227,7 @@ test('extension: calls with one secret are limited as those of a key, and others
   assert.equal((await read(gateway, two.secret)).statusCode, 200)
 })
 
-test('extension: log lines say who shared and who read, and never a secret', async (t) => {
+test('extension: log lines say who shared and who read, but never a secret', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await completed(gateway)
   const { secret, share_id: shareId } = await share(gateway, requestId)

@@ -87,7 +87,7 @@ async function held({ store }: Gateway) {
   return { rows: accounts.map(({ media_held_bytes }) => Number(media_held_bytes)) }
 }
 
-test('a separation lists the sounds of its media, if its engine has heard them', async (t) => {
+test('a separation lists the sounds of its media, if its engine reports them', async (t) => {
   const gateway = await startGateway(t)
   const [told, untold] = [await submitted(gateway), await submitted(gateway)]
   await complete(gateway, told, { sounds: SOUNDS })
@@ -111,7 +111,7 @@ test('an engine that gives no list of sounds, or no outputs, fails the request',
   }
 })
 
-test('what is of a separation alone is refused, and said so', async (t) => {
+test('options that only apply to separations are refused by name', async (t) => {
   const gateway = await startGateway(t)
   for (const [field, value] of Object.entries({
     prompt: 'a bell',
@@ -162,7 +162,7 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
   }
 })
 
-test('a list that the balance does not cover is refused, or fails at no cost', async (t) => {
+test('a list that the balance does not cover is refused, or fails without cost', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 3)
   const requestId = await asked(own)
@@ -175,7 +175,7 @@ test('a list that the balance does not cover is refused, or fails at no cost', a
   assert.equal((await submitSounds(poor.own)).statusCode, 402)
 })
 
-test('an account that may hold no more media may still ask what is in it', async (t) => {
+test('an account with a full media quota can still ask what is in its media', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   gateway.deps.config.mediaBytesMaxPerAccount = 1
@@ -188,7 +188,7 @@ test('an account that may hold no more media may still ask what is in it', async
   assert.equal(reply.statusCode, 202, reply.body)
 })
 
-test('an Idempotency-Key answers the same request once more', async (t) => {
+test('an Idempotency-Key returns the same request again', async (t) => {
   const gateway = await startGateway(t)
   const input = { file_id: await uploadFile(gateway) }
   const headers = { 'idempotency-key': 'once' }
@@ -203,7 +203,7 @@ test('an Idempotency-Key answers the same request once more', async (t) => {
   assert.equal(other.json().error.code, 'IDEMPOTENCY_CONFLICT')
 })
 
-test('the list of requests has both kinds, or one', async (t) => {
+test('the list of requests can have both kinds, or one', async (t) => {
   const gateway = await startGateway(t)
   const [separation, sounds] = [await submitted(gateway), await asked(gateway)]
   await list(gateway, sounds)
@@ -219,7 +219,7 @@ test('the list of requests has both kinds, or one', async (t) => {
   assert.deepEqual([wrong.statusCode, wrong.json().error.param], [400, 'model'])
 })
 
-test('its source may be separated, but it has no output to separate, and none to share', async (t) => {
+test('its source can be separated, but it has no outputs to separate or share', async (t) => {
   const gateway = await startGateway(t)
   const sounds = await asked(gateway)
   await list(gateway, sounds)
@@ -241,7 +241,7 @@ test('its source may be separated, but it has no output to separate, and none to
   await asked(gateway, { request_id: separation, output: 'target' })
 })
 
-test('a webhook brings the list', async (t) => {
+test('a webhook delivers the list', async (t) => {
   const gateway = await startGateway(t)
   const webhook = { webhookUrl: 'https://hooks.test/x' }
   const [listed, failed] = [await asked(gateway, {}, webhook), await asked(gateway, {}, webhook)]
@@ -256,7 +256,7 @@ test('a webhook brings the list', async (t) => {
   assert.equal(type, 'audio.sounds.failed')
 })
 
-test('a file and the question what is in it are one call, which may wait', async (t) => {
+test('a file can be sent and its sounds listed in one call, which may wait', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const post = async (fields: [string, string | Blob][], headers: Record<string, string> = {}) => {
@@ -291,7 +291,7 @@ test('a file and the question what is in it are one call, which may wait', async
   assert.deepEqual(((await answer.json()) as any).data.sounds, SOUNDS)
 })
 
-test('gRPC asks, watches and lists as HTTP does', async (t) => {
+test('gRPC submits, watches and lists as HTTP does', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const fileId = await uploadFile(gateway)
@@ -334,7 +334,7 @@ test('the client lists the sounds of a file, in one call or step by step', async
   assert.deepEqual((await client.list({ model: 'audio/separate' })).data, [])
 })
 
-test('lists of sounds do not say how fast separations are', async (t) => {
+test('lists of sounds do not count toward the speed of separations', async (t) => {
   const gateway = await startGateway(t)
   const done = await asked(gateway)
   await list(gateway, done)

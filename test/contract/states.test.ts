@@ -55,7 +55,7 @@ test('3 events of a request that arrive at once are applied in their order', asy
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
 })
 
-test('3 a request that is given back is in the queue again', async (t) => {
+test('3 a released request is in the queue again', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId, first)
@@ -86,7 +86,7 @@ async function release(gateway: Gateway, requestId: string, attempt: string, cau
   await gateway.publish()
 }
 
-test('3 a request given back by a drain or in an outage has one new job at once, however often', async (t) => {
+test('3 a request released by a drain or in an outage gets one new job at once, however often', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let drains = 1; drains <= 10; drains += 1) {
@@ -101,7 +101,7 @@ test('3 a request given back by a drain or in an outage has one new job at once,
   assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
 })
 
-test('3 an interrupted request rests ever longer before it has a new job; the sixth time it fails', async (t) => {
+test('3 an interrupted request waits longer each time before it gets a new job; the sixth time it fails', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (const [i, delaySeconds] of [5, 15, 45, 135, 405].entries()) {
@@ -126,7 +126,7 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('3 a request canceled while it rests has no new job', async (t) => {
+test('3 a request canceled while it backs off gets no new job', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await release(gateway, requestId, 'attempt-1', 'interruption')
@@ -146,7 +146,7 @@ for (const [length, input, only, further] of [
   ['long', LONG, 'first', 'further'],
   ['short', {}, 'short', 'short-further'],
 ] as const) {
-  test(`3 the only ${length} job of an account goes first, and so does one that was begun before`, async (t) => {
+  test(`3 the only ${length} job of an account goes first, and so does one that had started before`, async (t) => {
     const gateway = await startGateway(t)
     const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
     const ids: string[] = []
@@ -170,7 +170,7 @@ for (const [length, input, only, further] of [
   })
 }
 
-test('3 beside long jobs of its account a short one goes first', async (t) => {
+test('3 a short job goes ahead of long jobs of the same account', async (t) => {
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (const input of [LONG, LONG, {}, LONG, {}]) ids.push(await submitted(gateway, input))
@@ -178,7 +178,7 @@ test('3 beside long jobs of its account a short one goes first', async (t) => {
   assert.deepEqual(queuesIn(gateway, ids), queues)
 })
 
-test('3 batch jobs have a queue of their own, and no interactive one is further because of them', async (t) => {
+test('3 batch jobs have a queue of their own, and do not push interactive ones back', async (t) => {
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (const priority of ['batch', 'interactive', 'batch', 'interactive']) {
@@ -190,7 +190,7 @@ test('3 batch jobs have a queue of their own, and no interactive one is further 
   assert.equal(gateway.broker.jobOf(ids[2]!).priority, 'batch')
 })
 
-test('3 a job is short by the length of its media, and by their bytes until that is known', async (t) => {
+test('3 a job is short by the length of its media, or by the size until the length is known', async (t) => {
   const gateway = await startGateway(t)
   const { store } = gateway
   const cases = [
@@ -221,7 +221,7 @@ test('3 a job is short by the length of its media, and by their bytes until that
   }
 })
 
-test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {
+test('3 an attempt that was overtaken can complete a request, but not fail or release it', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId, first)
@@ -239,7 +239,7 @@ test('3 an attempt that was overtaken can complete a request, not fail or releas
   assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
 })
 
-test('3 an event that comes twice changes nothing, and its logs are stored once', async (t) => {
+test('3 a duplicate event changes nothing, and its logs are stored once', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
@@ -250,13 +250,13 @@ test('3 an event that comes twice changes nothing, and its logs are stored once'
   assert.equal(status.json().logs.length, 2)
 })
 
-test('3 an event of an unknown request is taken note of, and no more', async (t) => {
+test('3 an event of an unknown request is only logged', async (t) => {
   const gateway = await startGateway(t)
   await gateway.event('completed', 'req_unknown')
   await gateway.event('failed', 'req_unknown')
 })
 
-test('3 whatever the order of events, a finished request stays as it finished', async (t) => {
+test('3 whatever the order of events, a finished request keeps its outcome', async (t) => {
   const gateway = await startGateway(t)
   const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
   const attempt = fc.constantFrom('a', 'b', 'c')
@@ -290,7 +290,7 @@ test('extension: a queued request is canceled and leaves the queue', async (t) =
   assertError(await cancel(gateway, 'req_unknown'), 'NOT_FOUND')
 })
 
-test('extension: a request is canceled before its job was ever handed over', async (t) => {
+test('extension: a request can be canceled before its job is published', async (t) => {
   const gateway = await startGateway(t)
   const requestId = (await submit(gateway)).json().request_id
   gateway.broker.connected = false
@@ -300,7 +300,7 @@ test('extension: a request is canceled before its job was ever handed over', asy
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('extension: a request canceled while its job is on the way leaves the queue', async (t) => {
+test('extension: a request canceled while its job is being published leaves the queue', async (t) => {
   const gateway = await startGateway(t)
   const requestId = (await submit(gateway)).json().request_id
   const { publishJob } = gateway.broker
@@ -313,7 +313,7 @@ test('extension: a request canceled while its job is on the way leaves the queue
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('extension: the engine of a canceled request gets the cancel, also one that begins late', async (t) => {
+test('extension: the engine of a canceled request gets the cancel, even one that starts late', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [running, late] = [await submitted(gateway), await submitted(gateway)]
@@ -329,7 +329,7 @@ test('extension: the engine of a canceled request gets the cancel, also one that
   assertError(reply, 'REQUEST_FINISHED')
 })
 
-test('3 an engine that never answers holds up no event of others', async (t) => {
+test('3 an engine that never answers delays no events of others', async (t) => {
   const engine = {
     ...NO_MODELS,
     describe: () => new Promise<never>(() => {}),
@@ -411,7 +411,7 @@ async function loseJobs(gateway: Gateway): Promise<void> {
   await gateway.publish()
 }
 
-test('3 a request that waits never fails, however often its job is lost, and keeps its place', async (t) => {
+test('3 a queued request never fails, however often its job is lost, and keeps its place', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let round = 0; round < 20; round += 1) await loseJobs(gateway)
@@ -426,7 +426,7 @@ test('3 a request that waits never fails, however often its job is lost, and kee
   assert.deepEqual(order, [requestId, later])
 })
 
-test('3 a request whose job is lost in progress every time is FAILED at last', async (t) => {
+test('3 a request whose job is lost in progress every time eventually fails', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let round = 0; round < 6; round += 1) {
@@ -447,7 +447,7 @@ test('3 a lost job is queued again though the clock was set back since its reque
   assert.equal(jobsOf(gateway, requestId).length, 1)
 })
 
-test('3 when the broker has lost all, what waits is queued again at once, whatever its clock said', async (t) => {
+test('3 when the broker has lost all jobs, queued requests get new ones at once, by any clock', async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(3_600_000)
   const ahead = await submitted(gateway)
@@ -467,7 +467,7 @@ test('3 when the broker has lost all, what waits is queued again at once, whatev
   for (const requestId of [ahead, now]) assert.equal(jobsOf(gateway, requestId).length, 1)
 })
 
-test('3 one request that cannot be looked after does not keep others from being queued again', async (t) => {
+test("3 one request that can't be rescued does not stop others from being queued again", async (t) => {
   const gateway = await startGateway(t)
   const ids = [await submitted(gateway), await submitted(gateway)]
   gateway.broker.jobs.clear()
@@ -484,7 +484,7 @@ test('3 one request that cannot be looked after does not keep others from being 
   )
 })
 
-test('3 after the broker lost its store, a cancel leaves the job of another request', async (t) => {
+test("3 after the broker lost its store, a cancel leaves another request's job alone", async (t) => {
   const gateway = await startGateway(t)
   const mine = await submitted(gateway)
   const [sequence] = [...gateway.broker.jobs.keys()]
@@ -506,7 +506,7 @@ function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
   return refused
 }
 
-test('3 jobs that the broker does not take hold up no other', async (t) => {
+test('3 jobs that the broker refuses delay no others', async (t) => {
   const gateway = await startGateway(t)
   const bad = new Set<string>()
   const refused = refuseJobs(gateway, bad)
@@ -519,7 +519,7 @@ test('3 jobs that the broker does not take hold up no other', async (t) => {
   assert.equal(refused.tries, 70) // they wait before the next attempt
 })
 
-test('3 a request whose job the broker does not take for a day is FAILED', async (t) => {
+test('3 a request whose job the broker refuses for a day is FAILED', async (t) => {
   const gateway = await startGateway(t)
   const requestId: string = (await submit(gateway)).json().request_id
   gateway.broker.connected = false
@@ -540,7 +540,7 @@ test('3 a request whose job the broker does not take for a day is FAILED', async
   assert.equal(refused.tries, 150)
 })
 
-test('3 an event may have more log lines than a statement may have values', async (t) => {
+test('3 an event may have more log lines than a statement can have values', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const lines = (from: number, count: number) =>

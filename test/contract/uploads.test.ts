@@ -47,7 +47,7 @@ async function keptBytes(gateway: Gateway): Promise<string[]> {
   )
 }
 
-test('7 an upload answers its hash, and cannot be repeated', async (t) => {
+test("7 an upload returns its hash, and can't be repeated", async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const reply = await file.put(FILE_BYTES, { 'content-type': 'audio/mp4' })
@@ -58,7 +58,7 @@ test('7 an upload answers its hash, and cannot be repeated', async (t) => {
   assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 a chunked body is taken when its length is right, and counted', async (t) => {
+test('7 a chunked body is accepted if its length is right, and counted', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const file = await createFile(gateway)
@@ -133,7 +133,7 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
-test('7 a newer upload to an address takes the place of the one under way', async (t) => {
+test('7 a newer upload to an address replaces the one in progress', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const oneBegun = begun(gateway, 1)
@@ -146,7 +146,7 @@ test('7 a newer upload to an address takes the place of the one under way', asyn
   assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 however many uploads to one address there are, one is on the disk', async (t) => {
+test('7 however many uploads there are to one address, only one is on disk', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
@@ -168,7 +168,7 @@ test('7 however many uploads to one address there are, one is on the disk', asyn
   assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 uploads that are whole at the same moment: one is kept, the others are refused', async (t) => {
+test('7 of uploads that complete at the same moment one is kept and the others are refused', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const bodies = Array.from({ length: 8 }, (_, i) => `body-${i}..`.slice(0, FILE_BYTES.length))
@@ -181,7 +181,7 @@ test('7 uploads that are whole at the same moment: one is kept, the others are r
   assert.deepEqual(await keptBytes(gateway), winners)
 })
 
-test('7 an upload whose sender falls silent is cut, with an error that says so', async (t) => {
+test('7 an upload whose sender falls silent is cut off, with an error that says so', async (t) => {
   const gateway = await startGateway(t, { config: { bodySecondsMax: 0.2 } })
   const file = await createFile(gateway)
   const upload = await openUpload(gateway, file)
@@ -192,7 +192,7 @@ test('7 an upload whose sender falls silent is cut, with an error that says so',
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
-test('7 an output is written by one engine at a time: another is to try again', async (t) => {
+test('7 an output is written by one engine at a time; another has to retry', async (t) => {
   const gateway = await startGateway(t)
   const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
   const url = urls.target!.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
@@ -216,7 +216,7 @@ test('7 an output is written by one engine at a time: another is to try again', 
   assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
 })
 
-test('7 nothing is taken in that would fill the disk', async (t) => {
+test('7 an upload that would fill the disk is refused', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   gateway.free.bytes = FILE_BYTES.length - 1
@@ -228,7 +228,7 @@ test('7 nothing is taken in that would fill the disk', async (t) => {
   assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 a disk that fills up while a body comes ends it, and nothing of it stays', async (t) => {
+test('7 a disk that fills up during an upload ends it, and nothing of it stays', async (t) => {
   const gateway = await startGateway(t)
   async function* filling() {
     yield Buffer.alloc(10_000_000)
@@ -248,7 +248,7 @@ test('7 a disk that fills up while a body comes ends it, and nothing of it stays
   }
 })
 
-test('7 a file whose bytes cannot be put in their place stays pending, and can be sent again', async (t) => {
+test("7 a file whose bytes can't be put in place stays pending, and can be sent again", async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
@@ -270,7 +270,7 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
   assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
 })
 
-test('7 what a gateway was receiving when it died is gone when it starts again', async (t) => {
+test('7 what a gateway was receiving when it died is removed when it restarts', async (t) => {
   const gateway = await startGateway(t)
   const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), STAGE_LIMITS)
   assert.equal((await stored(gateway)).length, 1)
@@ -279,7 +279,7 @@ test('7 what a gateway was receiving when it died is gone when it starts again',
   await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })
 
-test('3 outputs are downloaded whole, by range, or only asked about', async (t) => {
+test('3 outputs can be downloaded whole or by range, or requested with HEAD', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
