@@ -47,7 +47,7 @@ test('calls are retried while the service refuses for now, or hangs up', async (
   assert.equal(requests(), 4)
 })
 
-test('retries end, and the last refusal is thrown', async (t) => {
+test('retries end with the last refusal', async (t) => {
   for (const [retries, calls] of [
     [undefined, 4],
     [1, 2],
@@ -76,7 +76,7 @@ test('a retry waits as long as Retry-After says, and not for more than a minute'
   assert.equal(long.requests(), 1)
 })
 
-test('what another call would not change is not retried', async (t) => {
+test('refusals that a repeated call would not change are not retried', async (t) => {
   for (const refusal of [refuses(400), refuses(409), refuses(502, NOW, 'MEDIA_FETCH_FAILED')]) {
     const { url, requests } = await serve(t, refusal)
     await assert.rejects(clientOf(url).status('req_1'), ApiError)
@@ -84,7 +84,7 @@ test('what another call would not change is not retried', async (t) => {
   }
 })
 
-test('a call that is not answered ends in time, with what did not respond', async (t) => {
+test('an unanswered call ends in time, with an error that names what did not respond', async (t) => {
   const { url, requests } = await serve(t, hangs)
   const client = clientOf(url, { timeoutSeconds: 0.1, retries: 1 })
   const message = `${url} did not respond for 0.1 s.`
@@ -125,7 +125,7 @@ test('the retries of a submit have one key, and each submit its own', async (t) 
   assert.notEqual(other, one)
 })
 
-test('a test of a receiver may have been posted: it is retried where it was refused alone', async (t) => {
+test('a webhook test may have been posted, so it is only retried after a refusal', async (t) => {
   const receiver = { webhookUrl: 'https://hooks.example/in' }
   const { url, requests } = await serve(t, refuses(429), refuses(503))
   await assert.rejects(clientOf(url).testWebhook(receiver), { status: 503 })
@@ -178,7 +178,7 @@ test('an upload is retried with all its bytes, and its progress never falls', as
   }
 })
 
-test('an upload whose answer was lost has arrived', async (t) => {
+test('an upload whose response was lost counts as arrived', async (t) => {
   const { path } = await mediaFile(t, BYTES)
   const taken = refuses(409, {}, 'FILE_ALREADY_UPLOADED')
   const lost: RequestListener = (request, reply) =>
@@ -190,7 +190,7 @@ test('an upload whose answer was lost has arrived', async (t) => {
   await assert.rejects(refused, { code: 'FILE_ALREADY_UPLOADED' })
 })
 
-test('a delete whose answer was lost has been done', async (t) => {
+test('a delete whose response was lost counts as done', async (t) => {
   const gone = refuses(404, {}, 'NOT_FOUND')
   const { url, requests } = await serve(t, hangsUp, gone)
   await clientOf(url).delete('req_1')
@@ -199,7 +199,7 @@ test('a delete whose answer was lost has been done', async (t) => {
   await assert.rejects(clientOf(before.url).deleteFile('file_1'), { code: 'NOT_FOUND' })
 })
 
-test('an upload that does not go on ends in time', async (t) => {
+test('an upload that stalls ends in time', async (t) => {
   const stalls: RequestListener = (request) => void request.pause()
   const { url, puts } = await uploadingTo(t, stalls)
   const client = clientOf(url, { timeoutSeconds: 0.2, retries: 1 })
@@ -226,7 +226,7 @@ test('an iterable is sent once, a function again', async (t) => {
   }
 })
 
-test('a download that is refused is retried, one that does not go on ends', async (t) => {
+test('a refused download is retried, a stalled one ends', async (t) => {
   const { folder, path } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const busy = await serve(t, refuses(503), answers)
@@ -258,7 +258,7 @@ function media(bytes: Buffer, breaks: number, etags = ['"a"']): [RequestListener
   return [listener, ranges]
 }
 
-test('a download that breaks off goes on from where it ended', async (t) => {
+test('a download that breaks off resumes where it ended', async (t) => {
   const { folder } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const bytes = randomBytes(1_000_000)
@@ -274,7 +274,7 @@ test('a download that breaks off goes on from where it ended', async (t) => {
   )
 })
 
-test('a download of media that changed meanwhile begins again', async (t) => {
+test('a download of media that changed meanwhile starts over', async (t) => {
   const { folder } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const bytes = randomBytes(1_000_000)
@@ -285,7 +285,7 @@ test('a download of media that changed meanwhile begins again', async (t) => {
   assert.deepEqual([ranges.length, ranges[2]], [3, ''], 'the part of other media is not taken')
 })
 
-test('a page in place of JSON is named as what it is', async (t) => {
+test('a web page in place of JSON is reported as such', async (t) => {
   const { url, requests } = await serve(t, (_, reply) => void reply.end('<html>Welcome</html>'))
   await assert.rejects(clientOf(url).models(), {
     name: 'ApiError',
@@ -295,7 +295,7 @@ test('a page in place of JSON is named as what it is', async (t) => {
   assert.equal(requests(), 1)
 })
 
-test('many calls at once on one client are no reason for a warning', async (t) => {
+test('many concurrent calls on one client cause no warning', async (t) => {
   const warned: string[] = []
   const note = ({ name }: Error) => void warned.push(name)
   process.on('warning', note)

@@ -11,7 +11,7 @@ import { serve } from '../../support/http/serve.ts'
 
 const realTimeout = setTimeout
 
-test('following opens a new stream after one that is silent for ever', async (t) => {
+test('following opens a new stream when one stays silent', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let givenUp = 0
   const says =

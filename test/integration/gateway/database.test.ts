@@ -42,7 +42,7 @@ async function refusal(url: string, waitMsMax = 0): Promise<string> {
   return error.message
 }
 
-test('an address that is none is refused, and not shown', () => {
+test('an invalid address is refused, and not shown', () => {
   for (const url of [
     'postgres//u:secret@host/db',
     'mysql://u:secret@h/db',
@@ -58,7 +58,7 @@ test('an address that is none is refused, and not shown', () => {
   }
 })
 
-test('a database that refuses us ends the start at once, with what to do', async (t) => {
+test('a database that refuses the gateway ends the start at once, with advice', async (t) => {
   const hba = 'host all all 127.0.0.1/32 scram-sha-256\n'
   const server = await startPostgres({ files: { 'pg_hba.conf': hba } })
   t.after(() => server.stop('SIGQUIT'))
@@ -90,7 +90,7 @@ async function startWithTls(t: TestContext, certificate: string, key: string) {
   return server
 }
 
-test('a certificate of the database that expired is named as such', async (t) => {
+test('an expired certificate of the database is reported as such', async (t) => {
   const server = await startWithTls(t, 'expired', 'localhost-key')
   const url = `${server.urlOf('postgres')}?sslmode=verify-ca&sslrootcert=${tlsFile('expired')}`
   assert.match(
@@ -99,7 +99,7 @@ test('a certificate of the database that expired is named as such', async (t) =>
   )
 })
 
-test('TLS is as the address says: asked for, checked against a certificate, or refused', async (t) => {
+test('TLS follows the address: absent, required, or verified with a certificate', async (t) => {
   const server = await startWithTls(t, 'certificate', 'key')
   const url = server.urlOf('postgres')
   const store = await openPostgres({
@@ -126,7 +126,7 @@ test('TLS is as the address says: asked for, checked against a certificate, or r
   assert.match(await refusal(`${plain}?sslmode=require`, 60_000), /does not support SSL/)
 })
 
-test('a database that is not there, or keeps text otherwise, is named', async () => {
+test('a database that does not exist, or has another encoding, is named', async () => {
   const server = await sharedPostgres()
   assert.match(
     await refusal(server.urlOf('nowhere'), 60_000),
@@ -142,7 +142,7 @@ test('a database that is not there, or keeps text otherwise, is named', async ()
   assert.match(await refusal(server.urlOf('ascii'), 60_000), /keeps text as SQL_ASCII/)
 })
 
-test('a database that starts later is waited for, which is said once', async () => {
+test('the gateway waits for a database that starts later, and logs that once', async () => {
   const server = await startPostgres()
   const url = server.urlOf('postgres')
   await server.stop('SIGQUIT')
@@ -169,7 +169,7 @@ test('a database that starts later is waited for, which is said once', async () 
   await server.stop('SIGQUIT')
 })
 
-test('while the database is away submits answer 503, and it goes on when it is back', async (t) => {
+test('while the database is down submits answer 503, and work resumes when it is back', async (t) => {
   const server = await sharedPostgres()
   const gateway = await startGateway(t, { database: 'postgres' })
   const requestId = await submitted(gateway, INPUT)
@@ -202,7 +202,7 @@ function tool(...words: string[]) {
   return { code: status, said: stderr + stdout }
 }
 
-test('an installation moves to PostgreSQL with requests, credits and webhooks under way', async (t) => {
+test('an installation moves to PostgreSQL with requests, credits and webhooks in progress', async (t) => {
   const old = await startGateway(t, { database: 'sqlite' })
   const { accountId } = await meteredAccount(old, 100)
   const key = await old.newKey(undefined, accountId)
@@ -269,7 +269,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   assert.deepEqual(sent.sort(), [running, ended].sort())
 })
 
-test('a connection that is lost between two statements fails its transaction alone', async (t) => {
+test('a connection lost between two statements only fails its transaction', async (t) => {
   const url = await createDatabase(t)
   const store = await openPostgres({ url, connectionsMax: 2, log: { warn() {} } })
   t.after(() => store.destroy())

@@ -96,7 +96,7 @@ const rowOf = ({ store }: Gateway, requestId: string) =>
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow()
 
-test('events of an attempt that are published together are all applied, in either order', async (t) => {
+test('all events of an attempt that are published together are applied, in either order', async (t) => {
   const { first, publish } = await startFollowing(t)
   const released: string[] = []
   const ends = { failed: 'FAILED', released: 'IN_QUEUE', completed: 'COMPLETED' } as const
@@ -122,7 +122,7 @@ test('events of an attempt that are published together are all applied, in eithe
   for (const id of released) assert.equal(jobs.filter((each) => each === id).length, 2, 'a new job')
 })
 
-test('the start of an earlier attempt takes nothing back, nor does its end', async (t) => {
+test('neither the start nor the end of an earlier attempt undoes anything', async (t) => {
   const { first, publish } = await startFollowing(t)
   const ids = await Promise.all(Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)))
   const of = (type: Type, attempt: string, begun: number) =>
@@ -144,7 +144,7 @@ test('the start of an earlier attempt takes nothing back, nor does its end', asy
   }
 })
 
-test('an outcome that is not valid is refused, and fails its request once, at no cost', async (t) => {
+test('an invalid outcome is refused, and fails its request once, without cost', async (t) => {
   const { first, publish, engine } = await startFollowing(t)
   const body = { webhookUrl: 'https://hooks.example/' }
   const id = await submitted(first, URL_INPUT, body)

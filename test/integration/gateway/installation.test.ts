@@ -90,7 +90,7 @@ test('two databases on one bucket, and one on a bucket and a folder, are refused
   await assertKeptApart(t, await openBucket(s3), await openFolder(await newFolder(t)))
 })
 
-test('an installation keeps its id when its database moves to PostgreSQL, and its media elsewhere', async (t) => {
+test('an installation keeps its id when its database moves to PostgreSQL and its media moves elsewhere', async (t) => {
   const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
   const [from, to] = [await newFolder(t), await newFolder(t)]
   await claim(before, await openFolder(from))
@@ -101,7 +101,7 @@ test('an installation keeps its id when its database moves to PostgreSQL, and it
   await claim(after, await openFolder(to))
 })
 
-test('gateways that start at once on new media agree', async (t) => {
+test('gateways that start at the same time on new media agree', async (t) => {
   const [store, folder] = [await newDatabase(t, 'postgres'), await newFolder(t)]
   const media = await openFolder(folder)
   await Promise.all(Array.from({ length: 8 }, () => claim(store, media)))
@@ -111,7 +111,7 @@ test('gateways that start at once on new media agree', async (t) => {
   )
 })
 
-test('a gateway on the broker or the media of another installation ends with one line', async (t) => {
+test("a gateway on another installation's broker or media exits with one line", async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
   await winnow.gateway.end('SIGTERM')
@@ -134,7 +134,7 @@ test('a gateway on the broker or the media of another installation ends with one
   }
 })
 
-test('with SQLite a second gateway waits until the first is gone, and nothing is copied beside it', async (t) => {
+test('with SQLite a second gateway waits until the first exits, and nothing can be copied meanwhile', async (t) => {
   const { gateway, folder } = await startWinnow(t, { engines: 0 })
   const holder = `process ${gateway.child.pid} on ${hostname()}`
   const copied = await runCommand(

@@ -62,7 +62,7 @@ const countOf = (statuses: readonly number[], status: number) =>
 const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
   store.selectFrom(table).selectAll().execute()
 
-test('a stream on one gateway sends at once what happens on the other', async (t) => {
+test('a stream on one gateway immediately sends what happens on the other', async (t) => {
   const [first, second] = await startTwo(t)
   const requestId = await submitted(first)
   const address = await second.listen()
@@ -81,7 +81,7 @@ test('a stream on one gateway sends at once what happens on the other', async (t
   assert.ok(performance.now() - startedAt < 10_000, 'sooner than the interval')
 })
 
-test('gateways that are asked at once give an account no more than its share of the queue', async (t) => {
+test("concurrent submits to both gateways get no more than an account's share of the queue", async (t) => {
   const config = { queueMax: 12, queueMaxPerAccount: 9 }
   const gateways = await startTwo(t, { config })
   const body = { input: URL_INPUT }
@@ -100,7 +100,7 @@ test('gateways that are asked at once give an account no more than its share of 
   assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 9)
 })
 
-test('an account has no more files than it may', async (t) => {
+test('an account never has more files than allowed', async (t) => {
   const gateways = await startTwo(t, { config: { filesMaxPerAccount: 7 } })
   const statuses = await atOnce(gateways, 8, async (gateway) =>
     gateway.call('POST', '/v1/files', { body: createFileBody() }).then((reply) => reply.statusCode),
@@ -109,7 +109,7 @@ test('an account has no more files than it may', async (t) => {
   assert.equal((await rowsOf(gateways[0].store, 'files')).length, 7)
 })
 
-test('an Idempotency-Key is good for one request, and every answer is the same', async (t) => {
+test('an Idempotency-Key makes one request, and every response is the same', async (t) => {
   const gateways = await startTwo(t)
   for (const key of ['a', 'b', 'c']) {
     const given = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
@@ -120,7 +120,7 @@ test('an Idempotency-Key is good for one request, and every answer is the same',
   assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 3)
 })
 
-test('calls of a key are counted together, and a new minute is one for both', async (t) => {
+test('calls of a key are counted together, and a new minute starts on both', async (t) => {
   const gateways = await startTwo(t, { rateLimitPerMinute: 10 })
   const call = () =>
     atOnce(gateways, 10, async (gateway) =>
@@ -135,7 +135,7 @@ test('calls of a key are counted together, and a new minute is one for both', as
   assert.deepEqual(await gateways[0].store.selectFrom('rate_windows').selectAll().execute(), [])
 })
 
-test('each job is handed over once, and what a dead gateway had taken follows', async (t) => {
+test('each job is published once, and those that a dead gateway had taken follow', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
   await atOnce(gateways, 100, (gateway) =>
@@ -154,7 +154,7 @@ test('each job is handed over once, and what a dead gateway had taken follows', 
   assert.equal(broker.published, 201)
 })
 
-test('a job that is lost is queued again once', async (t) => {
+test('a lost job is queued again once', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
   await atOnce(gateways, 20, (gateway) =>
@@ -192,7 +192,7 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
   assert.deepEqual(await rowsOf(store, 'requests'), [])
 })
 
-test('a file is kept for a request that was accepted, however its expiry falls', async (t) => {
+test('a file is kept for an accepted request, whenever it expires', async (t) => {
   const [first, second] = await startTwo(t)
   const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // no file expires by it
   for (let round = 0; round < 15; round += 1) {
@@ -218,7 +218,7 @@ test('a file is kept for a request that was accepted, however its expiry falls',
   }
 })
 
-test('a gateway that starts leaves alone what another one is receiving', async (t) => {
+test('a starting gateway leaves alone what another one is receiving', async (t) => {
   const first = await startGateway(t, { database: 'postgres' })
   const { upload_url: url } = (
     await first.call('POST', '/v1/files', { body: createFileBody() })
@@ -236,7 +236,7 @@ test('a gateway that starts leaves alone what another one is receiving', async (
   assert.equal(reply.resume().statusCode, 200)
 })
 
-test('a request that is canceled here and completed there is paid for if it is COMPLETED', async (t) => {
+test('a request canceled on one gateway and completed on the other is paid for if it is COMPLETED', async (t) => {
   const [first, second] = await startTwo(t)
   const { accountId, own } = await meteredAccount(first, 1_000)
   const ends = new Set<string>()
@@ -272,7 +272,7 @@ const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessa
     hostAttemptsMax: 64,
   })
 
-test('keys are replaced while requests and webhooks are under way', async (t) => {
+test('keys are replaced while requests and webhooks are in progress', async (t) => {
   const newKey = () => randomBytes(32).toString('base64url')
   const [oldKeys, nextKeys] = [
     [newKey(), newKey()],
@@ -351,7 +351,7 @@ const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
 
 const MOVES = { credit, reserve, deduct }
 
-test('property: whatever two gateways enter at once, entries add up to the balance and none is twice', async (t) => {
+test('property: whatever two gateways enter at once, entries add up to the balance without duplicates', async (t) => {
   const gateways = await startTwo(t)
   const now = '2026-01-02T03:04:05.678Z'
   let runs = 0

@@ -78,7 +78,7 @@ const containerOf = ({ spec }: KubernetesObject): Container => spec.template.spe
 const envOf = (object: KubernetesObject): Record<string, string> =>
   Object.fromEntries(containerOf(object).env.map(({ name, value = '127.0.0.1' }) => [name, value]))
 
-test('what it renders has the form that Kubernetes, KEDA and the Prometheus operator ask for', async (t) => {
+test('the rendered objects are valid for Kubernetes, KEDA and the Prometheus operator', async (t) => {
   const folder = await newFolder(t)
   await helm('lint', '--strict', CHART, '--set', 'publicUrl=http://a,media.bucket=b')
   const [least, most] = [await rendered(t, NEEDED), await rendered(t, EVERYTHING)]
@@ -98,7 +98,7 @@ test('what it renders has the form that Kubernetes, KEDA and the Prometheus oper
   await assert.rejects(validate(text, '1.37', folder), 'ScaledObject')
 })
 
-test('values that could not work are refused with what would be right', async (t) => {
+test("values that can't work are refused with what would be right", async (t) => {
   for (const [values, message] of [
     [{ media: { bucket: 'media' } }, /Set publicUrl: how clients reach the gateways/],
     [{ ...NEEDED, media: {} }, /Set media\.bucket to a bucket, or media\.claim to/],
@@ -110,7 +110,7 @@ test('values that could not work are refused with what would be right', async (t
     await assert.rejects(rendered(t, values), message)
 })
 
-test('pods stop as slowly as their programs, take the nearest value, and only scaled ones vary', async (t) => {
+test('pods allow their programs to stop, use the most specific value, and only vary if scaled', async (t) => {
   const objects = objectsIn(await rendered(t, EVERYTHING))
   const [gateway, main, gpu, node] = [
     find(objects, 'Deployment', 'winnow-gateway'),
@@ -200,7 +200,7 @@ function healthOf(port: number): Promise<string> {
   })
 }
 
-test('its gateway and engine run: their settings, secrets, probes and ports are those of Winnow', async (t) => {
+test('its gateway and engine run: their settings, secrets, probes and ports fit Winnow', async (t) => {
   const folder = await newFolder(t)
   const [http, rpc, ofGateway, control, ofEngine] = await freePorts(5)
   const nats = await startNatsServer({ folder: join(folder, 'nats') })

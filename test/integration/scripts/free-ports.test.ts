@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { freePorts } from '../../support/processes/free-ports.ts'
 
-test('a port is given once, although nobody listens there yet', async (t) => {
+test('a port is handed out once, even if nobody listens there yet', async (t) => {
   const [given] = await freePorts(1)
   const another = createServer().listen(`\0winnow-test-port-${given}`)
   t.after(() => another.close())

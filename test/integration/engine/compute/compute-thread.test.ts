@@ -76,7 +76,7 @@ test('a thread that does not answer has no heartbeat', async (t) => {
   assert.equal(await Promise.race([beat, sleep(300)]), undefined)
 })
 
-test('a job is let go of at once, though its call hangs', async (t) => {
+test('a job is let go at once even if its call hangs', async (t) => {
   const thread = await ComputeThread.start(
     OPTIONS,
     log,
@@ -99,7 +99,7 @@ test('a job is let go of at once, though its call hangs', async (t) => {
   await assert.rejects(separated, /canceled/)
 })
 
-test('with XLA what is served is compiled while the thread answers', async (t) => {
+test('with XLA the shapes in use are compiled while the thread keeps answering', async (t) => {
   process.env.XLA = 'on'
   t.after(() => delete process.env.XLA)
   const lines: string[] = []
@@ -112,7 +112,7 @@ test('with XLA what is served is compiled while the thread answers', async (t) =
   assert.deepEqual(lines, ['tagger is warm in the shapes that are served'])
 })
 
-test('each command has the whole time, from when the thread begins it', (t) => {
+test('each command has the full time limit, from when the thread starts it', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let hangs = 0
   const watchdog = new ComputeWatchdog(10, () => {
@@ -133,7 +133,7 @@ test('each command has the whole time, from when the thread begins it', (t) => {
 
 const MINI = { kind: 'mini', name: 'mini' } as const
 
-test('a model is loaded into a thread that runs, and computes there', async (t) => {
+test('a model is loaded into a running thread, and computes there', async (t) => {
   const options = { ...OPTIONS, textEncoderFolder: TEXT_ENCODER_FOLDER, leftOut: [TAGGER] }
   const thread = await ComputeThread.start(options, log)
   t.after(() => thread.stop())
@@ -151,7 +151,7 @@ test('a model is loaded into a thread that runs, and computes there', async (t) 
   await thread.discard(lane!.lane)
 })
 
-test('a model for which no memory is free is refused with the figures', async () => {
+test('a model that does not fit in free memory is refused with the figures', async () => {
   const options = { ...OPTIONS, models: [MINI], textEncoderFolder: TEXT_ENCODER_FOLDER }
   const own = { ...options, leftOut: [TAGGER], freeBytes: 1e8 }
   await assert.rejects(
@@ -175,7 +175,7 @@ test('a process that hangs is killed and started again, alone', async (t) => {
   await apart.beat()
 })
 
-test('a process that cannot be started again is given up', async (t) => {
+test("a process that can't be restarted is given up", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'given-up-'))
   t.after(() => rm(folder, { recursive: true }))
   const textEncoderFolder = join(folder, 'text-encoder')
@@ -191,7 +191,7 @@ test('a process that cannot be started again is given up', async (t) => {
   assert.match(lost.message, /text-encoder/)
 })
 
-test('a control group limits free memory, what it holds of files apart', async (t) => {
+test('a control group limits free memory, not counting its file cache', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'cgroup-'))
   t.after(() => rm(root, { recursive: true }))
   await mkdir(join(root, 'service/engine'), { recursive: true })

@@ -60,7 +60,7 @@ test('a batch for which there is no memory is split, and every lane gets its own
   }
 })
 
-test('a lane that does not fit alone fails, the others beside it do not', async (t) => {
+test('a lane that does not fit alone fails, but the others in its batch do not', async (t) => {
   const { scheduler, shortages, thread } = await schedulerOf(t, SHORT)
   await separate(scheduler, 1)
   const { memoryBytes } = thread.held

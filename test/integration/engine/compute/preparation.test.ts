@@ -32,7 +32,7 @@ test('a chunk is what the model makes of it, and its memory is transferred', asy
   assert.ok(given.every(({ channels }) => channels.every(({ length }) => length === 0)))
 })
 
-test('a chunk that the model does not take is refused, and the next is prepared', async (t) => {
+test('a chunk that the model refuses is refused, and the next is prepared', async (t) => {
   const preparation = start(t)
   const refused = { channels: [new Float32Array(0)], sampleRate: SAMPLE_RATE }
   await assert.rejects(preparation.prepare('mini', refused), ModelError)
@@ -40,7 +40,7 @@ test('a chunk that the model does not take is refused, and the next is prepared'
   await preparation.prepare('mini', chunkOf(1))
 })
 
-test('chunks of models that prepare nothing are left as they are', async (t) => {
+test('chunks for models that prepare nothing stay as they are', async (t) => {
   const chunk = chunkOf(1)
   assert.equal(await start(t).prepare('htdemucs', chunk), chunk)
   assert.equal(chunk.channels[0]!.length, SAMPLE_RATE)

@@ -11,7 +11,7 @@ import { buildFakeNvml } from '../../../support/machine/fake-nvml.ts'
 
 const GIBIBYTE = 2 ** 30
 
-test('GPUs report what they support, and Xids come once', async (t) => {
+test('GPUs report what they support, and each Xid once', async (t) => {
   const { path } = await buildFakeNvml(t)
   const nvml = await openNvml(path)
   assert.ok(nvml)
@@ -63,7 +63,7 @@ test('an engine plans for what the driver says is free, in its thread too', asyn
   assert.equal(reading.memoryUsedBytes, 30 * GIBIBYTE)
 })
 
-test('others take what the allocator counts as free; what it once took is still its own', () => {
+test('memory that other processes use is not free, but what the allocator once took still is', () => {
   const allocated = { limit: 80, inUse: 5, peak: 15 }
   assert.equal(freeFor(allocated), 75)
   assert.equal(freeFor(allocated, 20), 30)

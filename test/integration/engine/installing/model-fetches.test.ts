@@ -59,7 +59,7 @@ function slowAnswer() {
   return { started, answer, end: async () => (await started).end(TINY_FILE.subarray(100_000)) }
 }
 
-test('a fetch is joined, told of to its end, and installs the model, which is then removed', async (t) => {
+test('a fetch can be joined and followed to its end, installs the model, and the model can be removed', async (t) => {
   const slow = slowAnswer()
   const { entry, requests } = await startModelHost(t, (_, response) => slow.answer(response))
   const { folder, client, connect, unloaded } = await startEngine(t, [entry])
@@ -86,7 +86,7 @@ test('a fetch is joined, told of to its end, and installs the model, which is th
   assert.deepEqual(readdirSync(join(folder, '.downloads')), [])
 })
 
-test('a fetch that all have left stops; the next goes on, and a removal ends it for good', async (t) => {
+test('a fetch stops when all have left it; the next one resumes it, and a removal ends it for good', async (t) => {
   const [slow, slower] = [slowAnswer(), slowAnswer()]
   const { entry, requests } = await startModelHost(t, (_, response, count) =>
     (count === 1 ? slow : slower).answer(response),

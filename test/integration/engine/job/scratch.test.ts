@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { makeJobFolder, prepareScratch } from '../../../../engine/job/scratch.ts'
 
-test('what killed engines left is removed; what a living one holds, or is not ours, stays', async (t) => {
+test('leftovers of killed engines are removed; files of live ones and foreign files stay', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-scratch-'))
   t.after(() => rm(root, { recursive: true }))
   const scratch = join(root, 'scratch')

@@ -128,7 +128,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   return { outcome, ...seen, last: seen.events.at(-1) }
 }
 
-test('an attempt reports the seconds of the device that it took, however it ends', async (t) => {
+test('an attempt reports the device seconds that it used, however it ends', async (t) => {
   const { events } = await serveJob(t, {})
   assert.equal(events[0]?.device_seconds, undefined)
   assert.deepEqual([events.at(-1)?.type, events.at(-1)?.device_seconds], ['completed', 0.25])
@@ -136,7 +136,7 @@ test('an attempt reports the seconds of the device that it took, however it ends
   assert.deepEqual([last?.type, last?.device_seconds], ['released', 0.25])
 })
 
-test('a job that its device fails is given back, and its engine notes it', async (t) => {
+test('a job whose device fails is released, and its engine is notified', async (t) => {
   const { outcome, last, deviceFailed } = await serveJob(t, {
     fails: new DeviceError('gone'),
     tries: 5,
@@ -185,7 +185,7 @@ test('a job that asks what is in media reports the sounds, and stores nothing', 
   assert.ok(reports.length > 0)
 })
 
-test('the start says what the media measures, where the gateway reads it there', async (t) => {
+test('the start states the length of the media, if the gateway reads it there', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
   const { events } = await serveJob(t, { startMayMeasure: true })
   assert.deepEqual(measuredIn(events), [
@@ -202,7 +202,7 @@ test('the start says what the media measures, where the gateway reads it there',
   assert.deepEqual(measuredIn(older.events), expected)
 })
 
-test('the start waits for no media that is slow to come', async (t) => {
+test('the start does not wait for slow media', async (t) => {
   let started!: () => void
   const isStarted = new Promise<void>((resolve) => (started = resolve))
   const publish = async ({ type }: Event) => {
@@ -218,7 +218,7 @@ test('the start waits for no media that is slow to come', async (t) => {
   assert.deepEqual(types, ['started', 'measured', 'completed'])
 })
 
-test('a job that fails before its media is measured has started before', async (t) => {
+test('a job that fails before its media is measured still reports its start first', async (t) => {
   const gone: RequestListener = (_, response) => void response.writeHead(404).end()
   const { events } = await serveJob(t, { startMayMeasure: true, answers: [gone] })
   assert.deepEqual(
@@ -227,7 +227,7 @@ test('a job that fails before its media is measured has started before', async (
   )
 })
 
-test('a job takes the track that its options name, and its logs say so', async (t) => {
+test('a job uses the track that its options name, and its logs say so', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tracks-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'camera.mov')
@@ -254,13 +254,13 @@ test('a job whose input the model refuses fails at once', async (t) => {
   assert.deepEqual([outcome, deviceFailed], ['failed', 0])
 })
 
-test('a failure of TensorFlow that says nothing of its cause has two tries', async (t) => {
+test('a TensorFlow failure of unknown cause gets two attempts', async (t) => {
   const fails = new NativeError('size')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
 })
 
-test('a job whose chunk is too large for the device has two tries, and its engine is not at fault', async (t) => {
+test('a job whose chunk is too large for the device gets two attempts, and its engine is not blamed', async (t) => {
   const fails = new LaneTooLargeError('OOM')
   const first = await serveJob(t, { fails, tries: 1 })
   assert.deepEqual([first.last?.type, first.deviceFailed], ['released', 0])
@@ -269,7 +269,7 @@ test('a job whose chunk is too large for the device has two tries, and its engin
   assert.equal(second.deviceFailed, 0)
 })
 
-test('an error that nothing classifies has two tries, and a full disk has more', async (t) => {
+test('an unclassified error gets two attempts, and a full disk gets more', async (t) => {
   const fails = new Error('a bug')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
@@ -277,7 +277,7 @@ test('an error that nothing classifies has two tries, and a full disk has more',
   assert.equal((await serveJob(t, { fails: full, tries: 5 })).last?.type, 'released')
 })
 
-test('a job is given back uncounted where the disk is full without it, and counted where it fills it', async (t) => {
+test('a job is released uncounted if the disk is full without it, and counted if it fills the disk', async (t) => {
   const fails = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   for (const [scratchIsFull, cause] of [
     [true, 'outage'],
@@ -288,7 +288,7 @@ test('a job is given back uncounted where the disk is full without it, and count
   }
 })
 
-test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {
+test('a job released in a store outage is reported so; one whose own transfer fails is not', async (t) => {
   for (const [storeIsAway, cause] of [
     [true, 'outage'],
     [false, 'interruption'],
@@ -302,14 +302,14 @@ test('a job given back in an outage of the store is reported so; one whose trans
   }
 })
 
-test('an output that the store can not take is sent again, and the outage noted', async (t) => {
+test("an output that the store can't take is sent again, and the outage is recorded", async (t) => {
   const { outcome, failures, successes } = await serveJob(t, {
     answers: [giveSource, away, takeOutput, takeOutput, takeOutput],
   })
   assert.deepEqual([outcome, failures, successes], ['completed', 1, 3])
 })
 
-test('the start and the outcome are published until they are stored', async (t) => {
+test('the start and the outcome are published again until they are stored', async (t) => {
   const ends: [string, Setting][] = [
     ['started', {}],
     ['completed', {}],
@@ -329,7 +329,7 @@ test('the start and the outcome are published until they are stored', async (t) 
   }
 })
 
-test('a job that is stopped while its outcome can not be stored ends at once', async (t) => {
+test("a job stopped while its outcome can't be stored ends at once", async (t) => {
   const stop = new AbortController()
   const publish = async (event: Event) => {
     if (event.type !== 'completed') return
@@ -340,7 +340,7 @@ test('a job that is stopped while its outcome can not be stored ends at once', a
   assert.deepEqual([outcome, last?.type], ['released', 'released'])
 })
 
-test('a picture that is coded again counts in progress, and in the time that is left', async (t) => {
+test('re-encoding a picture counts toward progress and the time left', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'webm-'))
   t.after(() => rm(folder, { recursive: true }))
   await makeMedia(join(folder, 'source'), 'webm', {

@@ -84,7 +84,7 @@ describe('chained Ogg', () => {
   for (const encoder of ['libvorbis', 'libopus', 'flac']) {
     for (const [name, second, changed] of changes) {
       if (encoder === 'libopus' && second.sampleRate !== 48_000) continue // always 48 kHz
-      test(`${encoder}, ${name}: the sum of the links, to the sample`, async () => {
+      test(`${encoder}, ${name}: as long as the sum of the links, to the sample`, async () => {
         const path = await chain('ogg', encoder, [SAME, second, SAME])
         const { mixture, planes } = await readSound(path)
         assert.equal(mixture.channels, 2)
@@ -259,7 +259,7 @@ describe('files put together byte by byte', () => {
     })
   }
 
-  test('what stands between or after them is passed over', async () => {
+  test('anything between or after them is skipped', async () => {
     const bytes = await bytesOf('wv', 'wavpack', SAME)
     const tag = Buffer.from('APETAGEX and what belongs to it, of no meaning to a decoder at all.')
     const path = await save('tagged.wv', Buffer.concat([bytes, tag, bytes, tag]))
@@ -267,7 +267,7 @@ describe('files put together byte by byte', () => {
     assert.equal(planes[0]!.length, 48_000 * 3.4, mixture.remarks.join('\n'))
   })
 
-  test('a mark inside the sound is no file', async () => {
+  test('a marker inside the sound is not a file', async () => {
     const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
     const marked = Buffer.from(bytes)
     marked.write('RIFF----wave RIFF', 10_000, 'latin1')
@@ -276,7 +276,7 @@ describe('files put together byte by byte', () => {
     assert.deepEqual(mixture.remarks, [])
   })
 
-  test('a WAV whose length looks like the mark of a transport stream is no such', async () => {
+  test('a WAV whose length looks like the marker of a transport stream is not one', async () => {
     const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
     bytes[4] = 0x47
     const { mixture } = await readSound(await save('marks.wav', Buffer.concat([bytes, bytes])))
@@ -294,7 +294,7 @@ describe('files put together byte by byte', () => {
     await assert.rejects(readSound(path), { code: 'INVALID_MEDIA', message: /encrypted/ })
   })
 
-  test('a picture that only a later part has is left out, and that is said', async () => {
+  test('a picture that only a later part has is left out, and a remark says so', async () => {
     const audio = { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'aac' }
     const video = { seconds: 1, encoder: 'libx264' }
     const parts = [await make('a', 'mp4', { audio }), await make('b', 'mp4', { audio, video })]
@@ -305,7 +305,7 @@ describe('files put together byte by byte', () => {
     assert.match(mixture.remarks[1]!, /^Recording 2 of the source has a picture/)
   })
 
-  test('more than a thousand are refused by that name, and marks by the million take no time', async () => {
+  test('more than a thousand are refused as such, and a million markers take no time', async () => {
     const audio = { planes: [noise(0.01, 8_000)], sampleRate: 8_000, encoder: 'pcm_s16le' }
     const bytes = await readFile(await make('one.wav', 'wav', { audio }))
     const many = await save('many.wav', Buffer.concat(Array<Buffer>(1_001).fill(bytes)))

@@ -158,7 +158,7 @@ const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }
   'FLV, each part with its header': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac' },
 }
 for (const [name, kind] of Object.entries(FILES)) {
-  test(`${name}: files put together byte by byte, of several sizes, stay in step`, async () => {
+  test(`${name}: concatenated files of several sizes stay in sync`, async () => {
     const parts: Buffer[] = []
     for (const [i, width] of [64, 96, 64].entries()) {
       // The second part's sound ends before its pictures; the third part's pictures follow right
@@ -190,7 +190,7 @@ for (const [name, kind] of Object.entries(FILES)) {
   })
 }
 
-test('parts in which sound and picture are not of one length stay in step', async () => {
+test('parts whose sound and picture differ in length stay in sync', async () => {
   const kind = KINDS['a transport stream']!
   const parts = [2.3, 2.7, 2.3, 2.7, 2.4].map((soundSeconds) => ({ delay: 0, soundSeconds }))
   const path = await join2(kind, parts)
@@ -201,13 +201,13 @@ test('parts in which sound and picture are not of one length stay in step', asyn
   assert.equal(mixture.remarks.length, 1)
 })
 
-test('a clock of 33 bits that wraps is no jump', async () => {
+test('a 33-bit clock that wraps is not a jump', async () => {
   const kind = KINDS['a transport stream']!
   const delay = 2 ** 33 / 90_000 - 2.8 // the muxer itself adds 1.4 s
   await assertInStep(await join2(kind, [{ delay }]), 1, kind)
 })
 
-test('a clock that jumps inside Matroska, beside a picture and without one', async () => {
+test('a clock that jumps inside Matroska, with and without a picture', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'flac' }
   const jumps = [{ afterSample: 138_240, seconds: 40_000 }]
   const video = { seconds: 6, encoder: 'libx264', jumps: [{ afterFrame: 29, seconds: 40_000 }] }

@@ -43,7 +43,7 @@ for (const [container, encoder, picture] of [
   ['mp3', 'libmp3lame', 'png'],
   ['flac', 'flac', 'png'],
 ] as const) {
-  test(`the ${picture} of ${container} is in mp3 and flac, byte for byte`, async () => {
+  test(`the ${picture} of ${container} ends up in mp3 and flac, byte for byte`, async () => {
     const cover = await coverIn(await made(container, encoder, picture))
     const { bytes: _, ...facts } = cover!
     assert.deepEqual(facts, { kind: picture === 'png' ? 'png' : 'jpeg', width: 64, height: 48 })
@@ -65,13 +65,13 @@ test('wav has no place for one', async () => {
   assert.equal(await coverIn(await written('wav', cover)), null)
 })
 
-test('a source without a picture gives outputs without one', async () => {
+test('a source without a picture has outputs without one', async () => {
   for (const format of ['mp3', 'flac'] as const) {
     assert.equal(await coverIn(await written(format, null)), null)
   }
 })
 
-test('a picture beyond the limit is left out, and one of another kind', async () => {
+test('a picture beyond the limit or of another kind is left out', async () => {
   const jpeg = (await coverIn(await made('flac', 'flac', 'mjpeg')))!
   const largest = { ...jpeg, bytes: Buffer.concat([jpeg.bytes], COVER_BYTES_MAX) }
   assert.equal((await coverIn(await written('flac', largest)))?.bytes.length, COVER_BYTES_MAX)

@@ -40,7 +40,7 @@ for (const [encoder, containerOptions] of mp4s) {
   })
 }
 
-test('Common Encryption beside a picture', async () => {
+test('Common Encryption with a picture', async () => {
   const video = { seconds: 2, encoder: 'libx264' }
   const tracks = { audio: sound('aac'), video, containerOptions: CENC }
   await assertRefused(await make('film.mp4', 'mp4', tracks))
@@ -188,7 +188,7 @@ function encryptedPacket(bytes: Buffer, at: number): Buffer {
   return Buffer.concat([name, berLength(body.length), body])
 }
 
-test('MXF whose packets of sound are encrypted, as films for cinemas', async () => {
+test('MXF whose packets of sound are encrypted, as in digital cinema', async () => {
   const audio = { planes: [PLANES[0]!], sampleRate: RATE, encoder: 'pcm_s16le' }
   const bytes = await readFile(await make('open.mxf', 'mxf_opatom', { audio }))
   assert.ok((await readSound(await save('open.mxf', bytes))).planes[0]!.length > RATE)

@@ -63,12 +63,12 @@ for (const [name, bytes, absolute] of kinds) {
   })
 }
 
-test('RIFX of a coding whose order of bytes is not known is refused by name', async () => {
+test('RIFX with a coding of unknown byte order is refused by name', async () => {
   const adpcm = await save('adpcm.wav', rifx(0x11, 2, big16))
   await assert.rejects(openMixture(adpcm, NO_LIMITS), { code: 'INVALID_MEDIA', message: /RIFX/ })
 })
 
-test('NIST SPHERE of either order of bytes gives the samples that were written', async () => {
+test('NIST SPHERE in either byte order gives the samples that were written', async () => {
   const sphere = (order: '01' | '10', data: Buffer) => {
     const lines = [
       'NIST_1A\n   1024',
@@ -114,7 +114,7 @@ function oneBit(wave: Float32Array): Uint8Array {
 }
 
 for (const times of [64, 128, 256, 512]) {
-  test(`DSD${times} in DFF is decoded to the sound that it stands for`, async () => {
+  test(`DSD${times} in DFF is decoded to the sound that it represents`, async () => {
     const dsdRate = times * RATE
     const bits = oneBit(sine(1000, 0.25, dsdRate).map((x) => x / 2))
     const part = (name: string, content: Buffer) => {

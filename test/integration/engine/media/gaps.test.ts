@@ -76,7 +76,7 @@ for (const [container, encoder, sampleRate] of kinds) {
   })
 }
 
-test('what begins late by less than can be trusted is left as it is', async () => {
+test('a gap too small to be trusted is left as it is', async () => {
   const audio = { planes: [noise(3, RATE)], sampleRate: RATE, encoder: 'flac' }
   const jumps = [{ afterSample: AFTER, seconds: 0.05 }]
   const path = await make('jitter.mkv', 'matroska', { audio: { ...audio, jumps } })
@@ -84,7 +84,7 @@ test('what begins late by less than can be trusted is left as it is', async () =
   assert.equal(planes[0]!.length, 3 * RATE)
 })
 
-test('a pause beside which pictures go on is silence, however long', async () => {
+test('a pause while pictures continue is silence, however long', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'aac' }
   const jumps = [{ afterSample: AFTER, seconds: 15 }]
   const video = { seconds: 21, encoder: 'libx264' }
@@ -106,7 +106,7 @@ test('a pause beside which pictures go on is silence, however long', async () =>
   }
 })
 
-test('a step back leaves nothing out: sound follows sound, and later gaps count from there', async () => {
+test('a step back drops nothing: sound follows sound, and later gaps count from there', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'aac' }
   const jumps = [{ afterSample: AFTER, seconds: GAP_SECONDS }]
   const paths = [

@@ -29,7 +29,7 @@ test('a sample rate that no recording has is INVALID_MEDIA, which names it and t
   }
 })
 
-test('the least and the greatest rate are kept', async () => {
+test('the lowest and the highest rate are accepted', async () => {
   for (const sampleRate of [1_000, 384_000, 768_000]) {
     const path = await save('rate.wav', wavBytes([noise(0.1, sampleRate)], sampleRate))
     const { mixture, planes } = await readSound(path)
@@ -52,7 +52,7 @@ test('more channels than can be mixed down are INVALID_MEDIA; as many as can be 
   )
 })
 
-test('a rate that is stated only on the way is refused there', async () => {
+test('a rate that only appears later is refused there', async () => {
   const flac = async (name: string, sampleRate: number) => {
     const audio = { planes: [noise(3, sampleRate)], sampleRate, encoder: 'flac' }
     return readFile(await make(name, 'flac', { audio }))
@@ -70,7 +70,7 @@ test('a rate that is stated only on the way is refused there', async () => {
   assert.match(mixture.remarks.join('\n'), /Recording 2 of the source is left out: .* is 500 Hz/)
 })
 
-test('sound of very many samples a second may last as much shorter', async () => {
+test('sound at a very high rate may only be correspondingly shorter', async () => {
   const plane = noise(0.3, 768_000)
   const path = await save('dense.wav', wavBytes([plane, plane], 768_000))
   await assert.rejects(readSound(path, { mediaSecondsMax: 1 }), {
@@ -129,7 +129,7 @@ test('cover art is not decoded, however large it says it is', async () => {
   assertBetween((process.resourceUsage().maxRSS - before) / 1_024, 0, 100) // MiB
 })
 
-test('a full disk or memory, and what is no error of FFmpeg, is not the fault of the media', () => {
+test('a full disk, lack of memory, and errors from outside FFmpeg are not blamed on the media', () => {
   const own = [
     new CallError(AVERROR_ENOSPC, 'write'),
     new CallError(AVERROR_ENOMEM, 'read'),

@@ -103,7 +103,7 @@ for (const [name, bytes, message] of CORPUS) {
   })
 }
 
-test('noise of many sizes is INVALID_MEDIA', async () => {
+test('noise of any size is INVALID_MEDIA', async () => {
   const path = join(folder, 'noise')
   for (const size of [10, 100, 1000, 5000, 20_000, 100_000, 2_000_000]) {
     await writeFile(path, noiseBytes(size))
@@ -134,7 +134,7 @@ test('an MP4 without its index is INVALID_MEDIA', async () => {
   await assert.rejects(openMixture(path, NO_LIMITS), { code: 'INVALID_MEDIA', message: /cut off/ })
 })
 
-test('AMR is taken by its mark only', async () => {
+test('AMR is only accepted with its marker', async () => {
   // Frames of 20 ms of silence in the lowest mode: a header byte and 12 bytes each.
   const frames = Buffer.concat(Array.from({ length: 50 }, () => Buffer.from([0x04, ...zeros(12)])))
   const path = join(folder, 'speech.amr')
@@ -147,6 +147,6 @@ test('AMR is taken by its mark only', async () => {
   await assert.rejects(openMixture(path, NO_LIMITS), { code: 'INVALID_MEDIA' })
 })
 
-test('a file that is not there is an error of ours, not of the media', async () => {
+test('a missing file is an internal error, and not blamed on the media', async () => {
   await assert.rejects(openMixture(join(folder, 'absent'), NO_LIMITS), { code: 'ENOENT' })
 })

@@ -211,7 +211,7 @@ describe('colours', () => {
     })
   }
 
-  test('where nothing is to be seen, black is shown, not what lies under it', async () => {
+  test('transparent pixels are shown as black, not in their hidden color', async () => {
     const paint = fillPacked([...RED, 0])
     const { picture } = await madeOf({
       container: 'mov',
@@ -223,7 +223,7 @@ describe('colours', () => {
   })
 
   for (const encoder of ['libvpx', 'libvpx-vp9']) {
-    test(`where nothing is to be seen, black is shown: ${encoder} with transparency`, async () => {
+    test(`transparent pixels are shown as black: ${encoder} with transparency`, async () => {
       const values = [180, 90, 200, 0]
       const { prepared, picture } = await madeOf({
         container: 'webm',
@@ -263,7 +263,7 @@ describe('colours', () => {
   }
 })
 
-describe('the shape of pixels', () => {
+describe('the aspect ratio of pixels', () => {
   const WIDE = new Rational(64, 45)
   const square = (codec: CodecContext) => (codec.sampleAspectRatio = new Rational(1, 1))
   const wide = (codec: CodecContext) => (codec.sampleAspectRatio = WIDE)
@@ -298,7 +298,7 @@ describe('the shape of pixels', () => {
     })
   }
 
-  test('mpeg2 in a transport stream: as its coding states it', async () => {
+  test('mpeg2 in a transport stream: as the coded stream states it', async () => {
     const { picture } = await madeOf({
       container: 'mpegts',
       encoder: 'mpeg2video',

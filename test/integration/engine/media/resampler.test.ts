@@ -47,7 +47,7 @@ for (const [from, to] of PAIRS) {
   })
 }
 
-test('blocks of any length give the same, and channels stay apart', () => {
+test('blocks of any length give the same result, and channels stay separate', () => {
   const wave = [noise(0.3, 48_000, 1), noise(0.3, 48_000, 2), new Float32Array(14_400)]
   const whole = through(wave, 48_000, 44_100, 14_400)
   assert.deepEqual(through(wave, 48_000, 44_100, 777), whole)

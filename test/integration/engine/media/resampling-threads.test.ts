@@ -27,7 +27,7 @@ function inOneThread(options: ResamplerOptions, blocks: Float32Array[][]): Float
   return made
 }
 
-test('streams in turns give what each gives alone, and blocks stay with their owner', async (t) => {
+test('streams taking turns give what each gives alone, and blocks stay with their owner', async (t) => {
   const threads = threadsOf(t)
   const streams = [
     { from: 44_100, to: 32_000, channels: 2 },
@@ -54,7 +54,7 @@ test('streams in turns give what each gives alone, and blocks stay with their ow
   }
 })
 
-test('a stream whose thread ended gives no half of it', async (t) => {
+test('a stream whose thread has ended gives no partial result', async (t) => {
   const threads = threadsOf(t)
   const resampler = threads.open({ from: 44_100, to: 32_000, channels: 1 })
   const [first, second] = blocksOf(1, 44_100)

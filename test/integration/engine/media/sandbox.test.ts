@@ -74,7 +74,7 @@ test('in the sandbox it reads and writes media, and does nothing else', async (t
   assert.equal(bystander.exitCode ?? bystander.signalCode, null)
 })
 
-test('where it only reads, it writes not even there', async (t) => {
+test("with read access only, it can't write its media either", async (t) => {
   const reader = new LimitedProcess<Escape>(PROGRAM, LIMITS, { reads: [media] })
   t.after(() => reader.close())
   assert.equal(await reader.call({ read: join(media, 'file') }), 'stored')

@@ -140,7 +140,7 @@ async function longM4a(): Promise<Buffer> {
   })
 }
 
-test('a file of two hours is read in half of the memory allowed', async () => {
+test('a file of two hours is read in half of the allowed memory', async () => {
   const path = await save('long.m4a', await longM4a())
   const processes = new SoundProcesses(tmpdir(), {
     ...SOUND_LIMITS,
@@ -150,7 +150,7 @@ test('a file of two hours is read in half of the memory allowed', async () => {
   assertNear(seconds!, 7_000, 1)
 })
 
-test('the sound is that of the file, and so is what is said of it', async () => {
+test('the sound and its remarks are those of the file', async () => {
   const wave = noise(1.2, RATE)
   const path = await save('plain.wav', wavBytes([wave, wave], RATE))
   const expected = await readSound(path)
@@ -171,7 +171,7 @@ test('the sound is that of the file, and so is what is said of it', async () => 
   })
 })
 
-test('a file that is left in the middle does not keep its process from the next one', async () => {
+test('abandoning a file in the middle does not keep its process from the next one', async () => {
   const path = await save('plain.wav', wavBytes([noise(3, RATE)], RATE))
   const unhandled: unknown[] = []
   const note = (error: unknown) => void unhandled.push(error)
@@ -186,7 +186,7 @@ test('a file that is left in the middle does not keep its process from the next 
   assert.deepEqual(unhandled, [])
 })
 
-test('what ffmpeg refuses keeps its code, and the process serves the next file', async () => {
+test("FFmpeg's errors keep their code, and the process serves the next file", async () => {
   const none = await save('none.wav', Buffer.from('no sound'))
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
   const processes = new SoundProcesses(tmpdir())
@@ -206,7 +206,7 @@ test('a file that takes too long is INVALID_MEDIA, and the next one is read', as
   )
 })
 
-test('a canceled read ends with the reason; another, at once and later, does not', async () => {
+test('a canceled read ends with the reason, without affecting concurrent and later ones', async () => {
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
   const processes = new SoundProcesses(tmpdir())
   const cancel = new AbortController()
@@ -229,7 +229,7 @@ test('a canceled read ends with the reason; another, at once and later, does not
   )
 })
 
-test('processes of files that came at once serve the next ones; later all but one end', async () => {
+test('processes started for concurrent files serve the next ones; later all but one exit', async () => {
   const before = children()
   const processes = new SoundProcesses(tmpdir(), SOUND_LIMITS, 1_000)
   const path = await save('at-once.wav', wavBytes([noise(0.1, RATE)], RATE))
@@ -256,7 +256,7 @@ const children = (): string[] =>
     )
     .sort()
 
-test('a file of more than is kept while it is measured is decoded whole', async () => {
+test('a file too large to be kept while it is measured is still decoded whole', async () => {
   const path = await save('large.wav', wavBytes([noise(100, RATE, 1), noise(100, RATE, 2)], RATE))
   const processes = new SoundProcesses(dirname(path))
   const seconds = await processes.use(signal, async (reader) => {

@@ -39,13 +39,13 @@ async function written(format: EncoderOptions['format'], tags: Tags): Promise<Ta
   return tagsIn(path)
 }
 
-test('mp3, flac and m4a hold all of them', async () => {
+test('mp3, flac and m4a have all of them', async () => {
   for (const format of ['mp3', 'flac', 'aac'] as const) {
     assert.deepEqual(await written(format, TAGS), TAGS, format)
   }
 })
 
-test('wav holds those that RIFF has names for', async () => {
+test('wav has those that RIFF has names for', async () => {
   const { album_artist, composer, ...held } = TAGS
   assert.deepEqual(await written('wav', held), held)
 })
@@ -74,7 +74,7 @@ for (const [container, encoder] of CASES) {
   })
 }
 
-test('a tag of megabytes is cut, and control characters are blanks', async () => {
+test('a tag of megabytes is cut, and control characters become spaces', async () => {
   const path = await folder.make('long.flac', 'flac', {
     audio: { planes, sampleRate: RATE, encoder: 'flac' },
     tags: { title: `ab\r\nc`, comment: '夜'.repeat(1_000_000) },

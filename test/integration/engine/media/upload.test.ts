@@ -79,7 +79,7 @@ describe('an upload', () => {
     })
   }
 
-  test('has no place where the gateway names none, or what can be no part of a key', async (t) => {
+  test("has no place if the gateway names none, or one that can't be part of a key", async (t) => {
     for (const place of [[], ['winnow-place', '../other']]) {
       const { url } = await serve(t, (request, response) => {
         if (place[0]) response.setHeader(place[0], place[1]!)
@@ -89,7 +89,7 @@ describe('an upload', () => {
     }
   })
 
-  test('of an empty file is one', async (t) => {
+  test('of an empty file works', async (t) => {
     const empty = join(folder, 'empty')
     await writeFile(empty, '')
     const { url, requests } = await serve(t, taken())
@@ -97,7 +97,7 @@ describe('an upload', () => {
     assert.equal(requests(), 1)
   })
 
-  test('of a file that the gateway keeps itself sends no byte', async (t) => {
+  test('of a file that the gateway takes itself sends no bytes', async (t) => {
     const calls: unknown[] = []
     const { url } = await serve(t, (request, response) => {
       calls.push([
@@ -111,7 +111,7 @@ describe('an upload', () => {
     assert.deepEqual(calls, [['POST', 'target=job-1-a/target', '0']])
   })
 
-  test('of files that the gateway keeps itself is one call; each is given again after 503', async (t) => {
+  test('of files that the gateway takes itself is one call, repeated after 503', async (t) => {
     const calls: (string | string[] | undefined)[] = []
     const note = (code: number): RequestListener => {
       const answer = early(code)
@@ -129,7 +129,7 @@ describe('an upload', () => {
   })
 
   for (const code of [404, 405]) {
-    test(`of a file that the gateway cannot keep itself (${code}) sends its bytes`, async (t) => {
+    test(`of a file that the gateway can't take itself (${code}) sends its bytes`, async (t) => {
       const pieces: Buffer[] = []
       const methods: unknown[] = []
       const { url } = await serve(t, (request, response) => {
@@ -143,7 +143,7 @@ describe('an upload', () => {
     })
   }
 
-  test('of a file that the gateway would keep itself fails and is tried again like any', async (t) => {
+  test('of a file that the gateway would take itself fails and is retried like any other', async (t) => {
     const refused = await serve(t, early(409))
     await assert.rejects(uploadHere(refused.url), UploadRefusedError)
     assert.equal(refused.requests(), 1)
@@ -155,7 +155,7 @@ describe('an upload', () => {
 
   const troubles = { '503': early(503), 'a broken connection': hangUp }
   for (const [name, trouble] of Object.entries(troubles)) {
-    test(`is sent whole again after ${name}`, async (t) => {
+    test(`is repeated completely after ${name}`, async (t) => {
       const pieces: Buffer[] = []
       const { url, requests } = await serve(t, trouble, trouble, taken(pieces))
       await upload(url)
@@ -163,7 +163,7 @@ describe('an upload', () => {
       assert.deepEqual(Buffer.concat(pieces), BYTES)
     })
 
-    test(`is given back after ${name} each time`, async (t) => {
+    test(`ends as unavailable after ${name} each time`, async (t) => {
       const { url, requests } = await serve(t, trouble)
       await assert.rejects(upload(url), UploadUnavailableError)
       assert.equal(requests(), 3)
@@ -190,7 +190,7 @@ describe('an upload', () => {
     })
   }
 
-  test('that nobody reads is given back', async (t) => {
+  test('that nobody reads ends as unavailable', async (t) => {
     const { url } = await serve(t, (request) => void request.pause())
     const retryPolicy = { retryDelaysMs: [], silenceMsMax: 50 }
     await assert.rejects(upload(url, { retryPolicy }), UploadUnavailableError)
@@ -203,7 +203,7 @@ describe('an upload', () => {
     assert.equal(requests(), 1)
   })
 
-  test('of a file that is not there is an error of ours', async (t) => {
+  test('of a missing file is an internal error', async (t) => {
     const { url, requests } = await serve(t, taken())
     await assert.rejects(upload(url, { path: join(folder, 'absent') }), { code: 'ENOENT' })
     assert.equal(requests(), 0)

@@ -82,7 +82,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const FOLDER = new URL('../../../../gateway/store/', import.meta.url)
 
-test('every exported function of the store has its calls', async () => {
+test('every exported function of the store has its calls here', async () => {
   register()
   for (const file of await readdir(FOLDER)) {
     if (!file.endsWith('.ts')) continue
@@ -118,7 +118,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   })
 }
 
-test('no exception to these rules is out of date', () => {
+test('no exception to these rules is obsolete', () => {
   const all = Object.entries(ALLOWED).flatMap(([name, problems]) =>
     Object.keys(problems).map((problem) => `${name} ${problem}`),
   )

@@ -41,7 +41,7 @@ async function openOnDisk(t: TestContext, end: (done: FlushCallback) => void) {
 const fails = (code: string) => (done: FlushCallback) =>
   done(Object.assign(new Error(code), { code }))
 
-test('a write is reported, and read by others, only once it is flushed', async (t) => {
+test('a write is reported, and visible to others, only once it is flushed', async (t) => {
   const waiting: FlushCallback[] = []
   const { store } = await openOnDisk(t, (done) => waiting.push(done))
   const order: string[] = []
@@ -101,7 +101,7 @@ test('after a failed flush writes are refused while a reader keeps the log from 
   assert.deepEqual(await stored(store), ['a', 'b', 'c', 'd'])
 })
 
-test('a flush without space counts as a full disk', async (t) => {
+test('a flush that fails for lack of space counts as a full disk', async (t) => {
   const { store } = await openOnDisk(t, fails('ENOSPC'))
   const error = await probeWrite(store, '2026-01-02T03:04:05.678Z').catch((error: unknown) => error)
   assert.ok(isOfFullDisk(error))
@@ -122,7 +122,7 @@ test("another process's lock stops neither /healthz nor reads, and writes wait f
   assert.equal((await writing).statusCode, 201)
 })
 
-test('writes are refused by name while another process keeps its lock for seconds', async (t) => {
+test('writes are refused by name while another process holds its lock for seconds', async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
   const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
   const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })

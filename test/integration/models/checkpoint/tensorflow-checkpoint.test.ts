@@ -20,7 +20,7 @@ function copied(t: TestContext, change: (bytes: Buffer) => Buffer): string {
   return index
 }
 
-test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is named", (t) => {
+test('a damaged TensorFlow checkpoint, or a different file, is refused by name', (t) => {
   const openChanged = (change: (bytes: Buffer) => Buffer) => () =>
     openTensorFlowCheckpoint(copied(t, change))
   assert.throws(
@@ -41,7 +41,7 @@ test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is n
   )
 })
 
-test('every byte of an index may be wrong: it is read, or refused with its name', (t) => {
+test('whichever byte of an index is wrong, the index is read, or refused by name', (t) => {
   const index = copied(t, (bytes) => bytes)
   const whole = readFileSync(index)
   for (let at = 0; at < whole.length; at += 7) {

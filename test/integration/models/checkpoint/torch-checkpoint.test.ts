@@ -171,7 +171,7 @@ test('the checkpoints of the reference are read whole', () => {
   }
 })
 
-test('beyond 4 GiB only what is asked for is read', () => {
+test('beyond 4 GiB only the requested tensors are read', () => {
   const gap = 5 * 2 ** 30
   const storages = [floats(2), { ...floats(3), count: gap / 4 + 3, gap }, floats(4)]
   writeStateDict(file, {
@@ -197,7 +197,7 @@ test('a tensor without numbers is empty at once, whatever its other sizes are', 
   assert.deepEqual(valuesOf('a'), [])
 })
 
-test('weights are got from a checkpoint as from safetensors, and prefixes left out', () => {
+test('weights are read from a checkpoint as from safetensors, without their prefixes', () => {
   writeStateDict(file, {
     storages: [floats(6)],
     tensors: {
@@ -230,7 +230,7 @@ function writeTensor(tensor: SavedTensor, saved: SavedStorage[] = storages): voi
   writeZip(file, torchEntries(dictionaryPickle({ a: tensorPickle(saved, tensor) }), saved))
 }
 
-test('a pickle that would run something is refused, naming what', () => {
+test('a pickle that would run code is refused, naming the code', () => {
   const commandLine = [op.mark(), op.text('true'), op.tuple(), op.reduce(), op.stop()]
   writePickle(op.global('os', 'system'), ...commandLine)
   assert.throws(readAll, /checkpoint\.pt: global "os\.system" is refused/)
@@ -256,7 +256,7 @@ test('an opcode that no checkpoint needs is refused, naming it', () => {
   assert.throws(readAll, /the pickle has protocol 4, not 2/)
 })
 
-test('a pickle that does not hold together is refused', () => {
+test('an inconsistent pickle is refused', () => {
   const cases: [Buffer[], RegExp][] = [
     [[op.setItem(), op.stop()], /takes more than there is/],
     [
@@ -336,7 +336,7 @@ test('a tensor that is not within its storage is refused', () => {
   }
 })
 
-test('a storage must be there, of its size, and of a type that is read', () => {
+test('a storage must exist, and have the right size and a supported type', () => {
   writeTensor(plain(0, [2]), [{ ...floats(4), count: 5 }])
   assert.throws(readAll, /tensor a: FloatStorage of 5 takes 20 bytes, not 16/)
   writeTensor(plain(0, [2]), [{ ...floats(4), count: 2 ** 50 }])
@@ -363,7 +363,7 @@ function writeWith(more: Entry): void {
   writeZip(file, [...torchEntries(stateDictPickle(sound), storages), more])
 }
 
-test('of an entry only what is its own is read', () => {
+test("only an entry's own bytes are read", () => {
   writeZip(file, [
     { name: 'a', data: Buffer.from('abc') },
     { name: 'b', data: Buffer.from('def') },
@@ -407,7 +407,7 @@ test('an archive that is not what torch writes is refused, naming the entry', ()
   assert.throws(readAll, /not a zip archive, or cut short/)
 })
 
-test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and never more', () => {
+test('a checkpoint cut short or damaged anywhere throws or is read, and nothing worse', () => {
   writeStateDict(file, { storages, tensors: { a: plain(0, [2, 2]) } }, { wide: true, padding: 20 })
   const whole = readFileSync(file)
   for (let length = 0; length < whole.length; length += 1) {
@@ -443,7 +443,7 @@ const OBJECTS =
   'RlcnEfY2NvbGxlY3Rpb25zCmRlZmF1bHRkaWN0CnEgY19fYnVpbHRpbl9fCmxpc3QKcSGFcSJScSNYAQAAAGtx' +
   'JF1xJUsBYXNoF11xJihLAUdABAAAAAAAAGgLZXUu'
 
-test('objects that nothing is read of are refused, or inert where that is asked for', () => {
+test('objects that nothing is read from are refused, or made inert on request', () => {
   writeZip(file, torchEntries(Buffer.from(OBJECTS, 'base64'), []))
   assert.throws(() => readTorchFile(file), /global "pathlib\.PurePosixPath" is refused/)
   const read = readTorchFile(file, { othersAreInert: true })
@@ -455,7 +455,7 @@ test('objects that nothing is read of are refused, or inert where that is asked 
   }
 })
 
-test('an inert object is no tensor', () => {
+test('an inert object is not a tensor', () => {
   const pickle = Buffer.concat([
     op.protocol(),
     dictionaryPickle({

@@ -26,7 +26,7 @@ for (const [name, left, right] of [
   ['mostly on the right', 0.3, 0.9],
   ['out of phase', 1, -0.5],
 ] as const) {
-  test(`a target ${name} is found there, though the rest is elsewhere`, () => {
+  test(`a target ${name} is found there, even if the rest is elsewhere`, () => {
     const mixture = [
       sumOf(scaled(target, left), scaled(rest, 0.2)),
       sumOf(scaled(target, right), scaled(rest, 0.6)),
@@ -43,7 +43,7 @@ for (const [name, left, right] of [
   })
 }
 
-test('one channel is the target itself; short and silent ones are numbers', () => {
+test('a single channel is the target itself; short and silent ones give finite numbers', () => {
   assert.deepEqual(placeTarget([target], target), [target])
   for (const samples of [1, 100, 3_000]) {
     const silence = new Float32Array(samples)

@@ -23,20 +23,20 @@ const shortName = (name: string): string =>
 const short = new Map([...whole].map(([name, tensor]) => [shortName(name), tensor]))
 const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
 
-test('every step of a whole name is a number or a word of three letters or more', () => {
+test('every part of a full name is a number or a word of three letters or more', () => {
   for (const name of whole.keys()) assert.match(name, /^([a-z_]{3,}|\d+)(\.([a-z_]{3,}|\d+))*$/)
 })
 
-test('each short name means the whole one', () => {
+test('each short name stands for the full one', () => {
   assert.equal(short.size, whole.size)
   assert.deepEqual([...short.keys()].map(fullName), [...whole.keys()])
 })
 
-test('a whole name stays as it is', () => {
+test('a full name stays as it is', () => {
   for (const name of whole.keys()) assert.equal(fullName(name), name)
 })
 
-test('short and whole names load the same network', () => {
+test('short and full names load the same network', () => {
   const codes = [short, whole].map((tensors) => {
     const network = loadNetwork(Weights.of('mini', tensors), config)
     return tf.tidy(() => network.textCode(tf.ones([1, config.embeddingDim])).dataSync<'float32'>())

@@ -60,7 +60,7 @@ test('a network of another kind is refused, naming the setting', async () => {
   )
 })
 
-test('what old files leave out has the value that the reference gives it', async () => {
+test("settings that old files leave out have the reference's defaults", async () => {
   const { feed_forward_proj: _, relative_attention_max_distance: __, ...old } = fixture('t5-tiny')
   assert.deepEqual(
     await reading(readT5Config, old),

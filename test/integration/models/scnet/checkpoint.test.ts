@@ -37,7 +37,7 @@ function read(items: Record<string, Buffer>) {
   return [[...tensors.keys()], tensors.get(FIRST)!.values()[0]]
 }
 
-test('tensors alone, or wrapped, are read; the best state goes before the last one', () => {
+test('bare and wrapped tensors are read; the best state takes precedence over the last one', () => {
   const bare = (storage: number) => dictionary({ [FIRST]: tensor(storage) })
   const parallel = dictionary({ [`module.${FIRST}`]: tensor(2), 'module.more': tensor(0) })
   assert.deepEqual(read({ [FIRST]: tensor(1) }), [[FIRST], 1])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { readContext } from '../../../../scripts/cli/doctor/context.ts'
 
-test('doctor goes by the settings and secrets of the services, as install-host lays them', async (t) => {
+test('doctor uses the settings and secrets of the services, where install-host puts them', async (t) => {
   const installed = await mkdtemp(join(tmpdir(), 'winnow-installed-'))
   t.after(() => rm(installed, { recursive: true }))
   const gateway = join(installed, 'credentials/gateway')

@@ -40,7 +40,7 @@ async function install(root: string, words: string[], env?: Record<string, strin
 const files = async (root: string) => (await readdir(root, { recursive: true })).map(String).sort()
 const read = (root: string, path: string) => readFile(join(root, path), 'utf8')
 
-test('systemd has nothing to say against the installed units', async (t) => {
+test('systemd finds nothing wrong with the installed units', async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'all', '--engine', '0'])
   const units = (await readdir(join(root, UNITS))).filter((name) =>
@@ -86,7 +86,7 @@ test('a dry run shows every step and changes nothing', async (t) => {
   assert.deepEqual(await readdir(root), [])
 })
 
-test('an installation has users, units for this checkout, and secrets that root alone reads', async (t) => {
+test('an installation has users, units for this checkout, and secrets that only root can read', async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'all', '--engine', '0', '--engine', 'GPU-5e2c7a31'])
   const unit = await read(root, `${UNITS}/winnow-engine@.service`)
@@ -118,7 +118,7 @@ test('an installation has users, units for this checkout, and secrets that root 
   }
 })
 
-test('a second installation changes nothing, whatever its role, and keeps what the operator wrote', async (t) => {
+test("a second installation changes nothing, whatever its role, and keeps the admin's changes", async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'gateway'])
   await writeFile(join(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
@@ -195,7 +195,7 @@ test('a wrong command line is refused with what would be right', async () => {
   }
 })
 
-test("with Debian's package its units are enabled, and none is written or removed", async (t) => {
+test('with the Debian package its units are enabled, and none is written or removed', async (t) => {
   const root = await makeRoot(t)
   const unit = (name: string) =>
     readFileSync(join(CHECKOUT, 'scripts/cli/install-host/units', name), 'utf8')
@@ -229,7 +229,7 @@ test("with Debian's package its units are enabled, and none is written or remove
   )
 })
 
-test('a checkout that services do not see has its reason', () => {
+test("the reason why services can't see a checkout is given", () => {
   assert.equal(hindranceOf(installed), undefined)
   const reason = hindranceOf({ ...installed, checkout: '/tmp/winnow' })
   assert.match(reason ?? '', /^\/tmp is hidden from the services\. Move the checkout/)

@@ -73,7 +73,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
   assert.equal(record.sources[0]!.sha256, digest)
 })
 
-test('of a bag each network keeps the stem that it gives', async () => {
+test('each network of a bag keeps the stem that it gives', async () => {
   const folder = emptyFolder()
   const words = ['import', DEMUCS, DEMUCS_2, '--name', 'bag']
   const refused = await run(folder, words)
@@ -100,7 +100,7 @@ const AUDIOSEP_FILES = [
   textConfig,
 ]
 
-test('of a checkpoint of AudioSep only what is computed with is kept, and the rate is read', async () => {
+test('only the used tensors of an AudioSep checkpoint are kept, and the rate is read', async () => {
   const folder = emptyFolder()
   const { code, errors } = await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'tiny'])
   assert.equal(code, 0, errors)
@@ -145,7 +145,7 @@ const SCNET = ['scnet_tiny.ckpt', 'scnet_tiny.yaml'].map((name) =>
   join(fixtureFolder('scnet'), 'model', name),
 )
 
-test('a checkpoint of SCNet is imported with its configuration, without which its bands are not known', async () => {
+test('a checkpoint of SCNet is imported with its configuration, which defines its bands', async () => {
   const folder = emptyFolder()
   const alone = await run(folder, ['import', SCNET[0]!, '--name', 'tiny'])
   assert.match(alone.errors, /scnet_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
@@ -161,7 +161,7 @@ test('a checkpoint of SCNet is imported with its configuration, without which it
   assert.match(refused.errors, /scnet_tiny\.ckpt: \d+ weights were not read: separation_net\./)
 })
 
-test('in half precision numbers are the nearest halves', async () => {
+test('half precision rounds numbers to the nearest', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'half', '--half'])
   const kept = openSafetensors(join(folder, 'half/model.safetensors'))
@@ -183,7 +183,7 @@ function assertSameTensors(file: string, published: ReturnType<typeof openAudioS
   }
 }
 
-test('what is no checkpoint, or lacks tensors, is refused by name', async () => {
+test('a file that is not a checkpoint, or lacks tensors, is refused by name', async () => {
   const folder = emptyFolder()
   const page = join(root, 'page.th')
   writeFileSync(page, '<html>sign in</html>')
@@ -241,7 +241,7 @@ test('a model is fetched once its licence is accepted, checked and installed', a
   assert.equal(existsSync(join(folder, '.downloads/tiny')), false)
 })
 
-test('nobody is asked about a licence that allows any use, which is shown with its source', async (t) => {
+test('a licence that allows any use needs no consent, and is shown with its source', async (t) => {
   const { entry } = await startModelHost(t)
   const folder = emptyFolder()
   const { code, errors } = await run(folder, ['fetch', 'tiny'], [{ ...entry, isFreeToUse: true }])
@@ -265,7 +265,7 @@ function cutAfter(bytes: number, response: ServerResponse): true {
   return true
 }
 
-test('a download that was cut goes on where it was, in the same call and in the next', async (t) => {
+test('an interrupted download resumes where it ended, in the same call and in the next', async (t) => {
   const { entry, requests } = await startModelHost(t, (_, response, count) =>
     count <= 3 ? cutAfter(100_000 * count, response) : false,
   )
@@ -280,7 +280,7 @@ test('a download that was cut goes on where it was, in the same call and in the 
   assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
 })
 
-test('a file that is another by now is fetched whole', async (t) => {
+test('a file that has changed is fetched again from the start', async (t) => {
   const { entry } = await startModelHost(t, (_, response, count) => {
     if (count > 1) return false
     response.writeHead(200, { etag: '"zero"', 'content-length': FILE.length })
@@ -292,7 +292,7 @@ test('a file that is another by now is fetched whole', async (t) => {
   assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
 })
 
-test('what a host sends in place of the file is said, and nothing is installed', async (t) => {
+test('whatever a host sends in place of the file is reported, and nothing is installed', async (t) => {
   const answers: [(response: ServerResponse) => unknown, RegExp][] = [
     [
       (response) => response.setHeader('content-type', 'text/html').end('<html>'),
@@ -324,7 +324,7 @@ test('what a host sends in place of the file is said, and nothing is installed',
 })
 
 test(
-  'a full disk is said, what was received stays, and the next call goes on',
+  'a full disk is reported, received bytes stay, and the next call resumes',
   { skip: whyNoSmallDisk() ?? false },
   async (t) => {
     const disk = await mountSmallDisk(t, 4)
@@ -369,7 +369,7 @@ test('a wrong command line is refused with what would be right', async () => {
   }
 })
 
-test('Spleeter is listed with its licence from both sources, and nobody needs to fetch it', async () => {
+test('Spleeter is listed with its licence from both sources, and need not be fetched', async () => {
   const folder = emptyFolder()
   const fetched = await run(folder, ['fetch', 'spleeter'])
   assert.equal(fetched.code, 2)
@@ -379,7 +379,7 @@ test('Spleeter is listed with its licence from both sources, and nobody needs to
   assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
 })
 
-test('the list has a line per model with its licence: built in, installed, then the others', async () => {
+test('the list has a line per model with its licence: built-in, installed, then the others', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
   await run(folder, ['import', DEMUCS, '--name', 'mine'])
@@ -396,7 +396,7 @@ test('the list has a line per model with its licence: built in, installed, then 
   assert.match(hint!, /--licences/)
 })
 
-test('--licences says of which files no checksum is published', async () => {
+test('--licences says which files have no published checksum', async () => {
   const { text } = await run(emptyFolder(), ['list', '--licences'])
   const checksumOf = (name: string) =>
     new RegExp(`^${name} .*?^ {2}SHA-256 {2}(.*?)$`, 'ms').exec(text)![1]!
@@ -404,7 +404,7 @@ test('--licences says of which files no checksum is published', async () => {
   assert.equal(checksumOf('audiosep-hive'), 'none is published of config.yaml')
 })
 
-test('checksums of the catalogue are whole, and those without one are known', () => {
+test('checksums in the catalogue are complete, and files without one are known', () => {
   const files = CATALOGUE.flatMap(({ files }) => files)
   for (const { name, sha256 = '0'.repeat(64) } of files)
     assert.match(sha256, /^[0-9a-f]{64}$/, name)

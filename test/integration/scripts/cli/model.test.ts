@@ -25,7 +25,7 @@ function folderWith(name: string, ...parts: string[]): string {
 
 const run = (...words: string[]) => runCommand(model, words)
 
-test('a folder with all its parts can be served: what there is, and how large', async () => {
+test('a folder with all its parts can be served; the report lists the parts and their sizes', async () => {
   const { code, text } = await run('inspect', join(FIXTURES, 'sam-audio-tiny'))
   assert.equal(code, 0, text)
   assert.match(text, /checkpoint\.pt: 0\.9 M parameters, 3\.7 MiB, FloatStorage/)
@@ -36,7 +36,7 @@ test('a folder with all its parts can be served: what there is, and how large', 
   assert.match(text, /Nothing is missing that is needed/)
 })
 
-test('for programs it is one JSON object', async () => {
+test('for programs the report is one JSON object', async () => {
   const { code, text } = await run('inspect', FIXTURES, '--json')
   const { parts, complete, fits, weightsBytes } = JSON.parse(text) as Report
   assert.deepEqual([code, complete, fits], [0, true, true])
@@ -54,7 +54,7 @@ test('for programs it is one JSON object', async () => {
   )
 })
 
-test('a part that is needed must be there, the others need not', async () => {
+test('required parts must exist, the others need not', async () => {
   const bare = await run('inspect', folderWith('bare', 'sam-audio-tiny'))
   assert.equal(bare.code, 1)
   assert.match(bare.text, /^text {4}not there/m)
@@ -95,7 +95,7 @@ test('a model larger than the device does not fit', async () => {
   assert.equal(on(needed).batchFramesMax, prediction.frames)
 })
 
-test('what half the width takes is less', async () => {
+test('half precision takes less', async () => {
   const words = ['inspect', FIXTURES, '--json', '--precision']
   const weightsIn = async (precision: string) =>
     (JSON.parse((await run(...words, precision)).text) as Report).prediction!.weightsBytes
@@ -116,7 +116,7 @@ test('several models in one folder are distinguished by name only', async () => 
   assert.match(text, /^text .*t5-tiny/m) // as named by the configuration
 })
 
-test("a damaged configuration is reported where it is a part's, not where it lies beside", async () => {
+test('a damaged configuration is reported if it belongs to a part, not if it is only nearby', async () => {
   const folder = folderWith('damaged', 'sam-audio-tiny', 't5-tiny')
   mkdirSync(join(folder, 'something-else'))
   writeFileSync(join(folder, 'something-else/config.json'), '{ // not JSON')

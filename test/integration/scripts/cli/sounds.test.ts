@@ -47,7 +47,7 @@ async function start(t: TestContext, fails = (_name: string) => false) {
   return { gateway, env, folder, run }
 }
 
-test('sounds of files are listed, each as a table', async (t) => {
+test('the sounds of each file are listed as a table', async (t) => {
   const { folder, run } = await start(t)
   const { code, text, errors } = await run(folder)
   assert.deepEqual([code, errors], [0, ''])
@@ -65,7 +65,7 @@ test('sounds of files are listed, each as a table', async (t) => {
   )
 })
 
-test('programs get a line of JSON for each file; what fails is named, and the rest listed', async (t) => {
+test('programs get a line of JSON for each file; failures are named, and the rest is listed', async (t) => {
   const { folder, run } = await start(t, (name) => name === 'a.wav')
   const [a, b] = [join(folder, 'a.wav'), join(folder, 'b.wav')]
   const { code, text } = await run(a, b, '--json')
@@ -82,7 +82,7 @@ test('programs get a line of JSON for each file; what fails is named, and the re
   assert.match(plain.errors, /a\.wav: MODEL_FAILED/)
 })
 
-test('a command line without media is refused, and nothing is asked', async (t) => {
+test('a command line without media is refused without calling the service', async (t) => {
   const { gateway, folder, run } = await start(t)
   for (const [words, message] of [
     [[join(folder, 'c.wav')], /there is no file/],
@@ -97,7 +97,7 @@ test('a command line without media is refused, and nothing is asked', async (t) 
   assert.deepEqual(await gateway.store.selectFrom('requests').selectAll().execute(), [])
 })
 
-test('a request that is no longer waited for is canceled', async (t) => {
+test('a request that nobody waits for any more is canceled', async (t) => {
   const { gateway, env, folder } = await start(t)
   const leaving = new AbortController()
   const { signal } = leaving

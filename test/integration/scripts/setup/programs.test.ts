@@ -56,7 +56,7 @@ function makeCheckout(t: TestContext) {
   return { folder, write, run }
 }
 
-test('a program runs compiled, and is compiled again when a file changes that it imports', (t) => {
+test('a program runs compiled, and is compiled again when a file that it imports changes', (t) => {
   const { write, run } = makeCheckout(t)
   assert.equal(run(), 'true one an argument beside')
   assert.equal(run(), 'true one an argument beside')
@@ -64,7 +64,7 @@ test('a program runs compiled, and is compiled again when a file changes that it
   assert.equal(run(), 'true two an argument beside')
 })
 
-test('where nothing can be written, and where another program is broken, sources run', (t) => {
+test('sources run if nothing can be written, or if another program is broken', (t) => {
   const { folder, write, run } = makeCheckout(t)
   write('.runtime', 'no folder')
   assert.match(run(), /uncompiled, which starts slower: ENOTDIR[^]*\nfalse one an argument beside$/)

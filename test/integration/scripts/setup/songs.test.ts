@@ -32,7 +32,7 @@ async function runStep(t: TestContext, env: NodeJS.ProcessEnv, isThere = false) 
   return { stdout, stderr, hasModel: existsSync(model) }
 }
 
-test('a registry that is not there stops no set-up: one line says what follows', async (t) => {
+test('an unreachable registry does not stop set-up; one line says what follows', async (t) => {
   const { stdout, stderr, hasModel } = await runStep(t, {})
   assert.match(stdout, /done\n$/)
   assert.match(

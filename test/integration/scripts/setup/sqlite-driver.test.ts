@@ -71,7 +71,7 @@ async function makeDriver(folder: string, needsCompiler: boolean, env: NodeJS.Pr
 
 const skip = !isNode20 && 'a later Node comes with its driver'
 
-test('on Node 20 the driver is compiled, and no download is tried', { skip }, async (t) => {
+test('on Node 20 the driver is compiled, and no download is attempted', { skip }, async (t) => {
   const [trap, folder] = [await startTrap(t), await freshCheckout(t)]
   const settings = ['proxy', 'https_proxy', 'registry', 'better_sqlite3_node20_binary_host']
   await makeDriver(folder, true, {
@@ -86,7 +86,7 @@ test('on Node 20 the driver is compiled, and no download is tried', { skip }, as
 /** A PATH without a compiler. */
 const NO_TOOLS = { PATH: '/nowhere', CXX: '' }
 
-test('a driver that the package brings needs no compiler', { skip }, async (t) => {
+test('a driver that comes with the package needs no compiler', { skip }, async (t) => {
   const folder = await freshCheckout(t)
   const built = join(ROOT, PACKAGE, 'build/Release/better_sqlite3.node')
   layPrebuilt(join(folder, 'prebuilt'), { [await keyOf(folder)]: built })
@@ -105,7 +105,7 @@ test('a driver of the package that does not load here is compiled', { skip }, as
   })
 })
 
-test('an addon of another key or another hash is not taken', async (t) => {
+test('an addon with another key or hash is not used', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'prebuilt-'))
   t.after(() => rm(folder, { recursive: true }))
   assert.equal(findPrebuilt(folder, 'one'), undefined, 'a checkout has none')

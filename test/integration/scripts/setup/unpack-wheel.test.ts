@@ -26,7 +26,7 @@ function makeWheel(members: Readonly<Record<string, number>>): string {
   return file
 }
 
-test('programs keep their run bit, also where the wheel does not say it; others have none', () => {
+test('programs are executable, even if the wheel does not say so; other files are not', () => {
   const wheel = makeWheel({
     'nvidia/cuda_nvcc/bin/ptxas': 0o755,
     'nvidia/cuda_nvcc/bin/fatbinary': 0,

@@ -28,7 +28,7 @@ async function makeFolder(t: TestContext): Promise<string> {
 const run = (program: string, ...words: string[]): string =>
   execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 })
 
-test("Debian's package has units for its place, settings that an upgrade keeps, and lintian is content", async (t) => {
+test('the Debian package has units for its paths and settings that upgrades keep, and satisfies lintian', async (t) => {
   const folder = await makeFolder(t)
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
@@ -70,7 +70,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
 /** Files that a program imports or reads. */
 const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
 
-test('packages hold every file that their programs name', async (t) => {
+test('packages contain every file that their programs name', async (t) => {
   const folder = await makeFolder(t)
   laySources(folder)
   const programs = (await readdir(folder, { recursive: true })).filter((path) =>
@@ -89,7 +89,7 @@ test('packages hold every file that their programs name', async (t) => {
   assert.ok(programs.length > 100)
 })
 
-test('the package for GPUs takes the place of the one for processors', async (t) => {
+test('the package for GPUs replaces the one for processors', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
   const deb = packDeb(join(folder, 'root'), 'cuda', folder)
@@ -106,14 +106,14 @@ test('the package for GPUs takes the place of the one for processors', async (t)
   assert.doesNotMatch(bill, /pkg:pypi\/tensorflow-cpu@/)
 })
 
-test("Debian's packages in an image become parts of its bill of materials", () => {
+test('Debian packages in an image become parts of its bill of materials', () => {
   const [part, other] = debianParts('zlib1g\t1:1.3.1+b1\tZlib|GPL-2\nodd\t1\t\n')
   assert.equal(part?.licence, 'Zlib, GPL-2')
   assert.equal(part?.url, 'pkg:deb/debian/zlib1g@1%3A1.3.1%2Bb1?arch=amd64')
   assert.equal(other?.licence, 'see /usr/share/doc/odd/copyright')
 })
 
-test('a command line that is wrong is explained', async () => {
+test('a wrong command line is explained', async () => {
   const command = (words: string[]) => runCommand(makePackage, words)
   const kind = await command(['rpm'])
   assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run winnow -- package /)

@@ -77,7 +77,7 @@ test('a release writes its version everywhere, dates the changelog, commits and 
   assert.throws(() => release(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
 })
 
-test('what is in the way of a release is said, and nothing is changed', async (t) => {
+test('whatever prevents a release is reported, and nothing is changed', async (t) => {
   const { root, git, version } = await start(t)
   const refused = (wanted: string, message: RegExp) =>
     assert.throws(() => release(root, { version: wanted, date, repository }), message)

@@ -234,7 +234,7 @@ const NAMES = [
   'localtest.me',
 ]
 
-test('no spelling of an address that is not public is reached', async () => {
+test('no spelling of a private address is reached', async () => {
   const probe = probing(fetcher())
   for (const host of HOSTS) {
     for (const url of [`https://${host}:${port}/`, `http://${host}:${port}/`, `https://${host}/`]) {
@@ -244,12 +244,12 @@ test('no spelling of an address that is not public is reached', async () => {
   assert.equal(connections, 0)
 })
 
-test('no URL of another scheme, port or form is asked', async () => {
+test('no URL with another scheme, port or form is requested', async () => {
   for (const url of URLS) await assertRefused(url, probing(fetcher())(url))
   assert.equal(connections, 0)
 })
 
-test('a name with one address that is not public is refused', async () => {
+test('a name with one private address is refused', async () => {
   for (const answers of ANSWERS) {
     const url = `https://files.example.com:${port}/`
     await assertRefused(answers.join(), probing(fetcher(answers))(url))
@@ -267,7 +267,7 @@ test('messages do not contain the address of a name', async () => {
   })
 })
 
-test('a name that changes its address is refused at the change, even behind our back', async () => {
+test('a name that changes its address is refused at the change, even if it was allowed before', async () => {
   const answers = [['127.0.0.2'], ['127.0.0.1']]
   const probe = probing(
     createPublicFetch({
@@ -338,7 +338,7 @@ test('a redirect to any of these is refused', async (t) => {
 /** Relative URLs lead to the redirecting server, which may be asked. */
 const isAbsolute = (url: string) => /^[a-z]+:/i.test(url)
 
-test('property: a private IPv4 address is refused however it is spelt', async () => {
+test('property: a private IPv4 address is refused however it is spelled', async () => {
   const blocks: readonly [string, number, number][] = [
     ['10', 0x0a000000, 8],
     ['127', 0x7f000000, 8],
@@ -391,7 +391,7 @@ const SPELLINGS: readonly ((number: number) => string)[] = [
   (number) => `[2002:${pairs(number)}::1]`,
 ]
 
-test('control: allow-listed, the same servers are reached, by http and by https', async () => {
+test('control: the same servers are reached by http and https if allow-listed', async () => {
   const probe = probing(fetcher(['127.0.0.1'], ['127.0.0.0/8', '::1/128']))
   assert.equal((await probe(`http://127.0.0.1:${port}/`)).bytes, 26)
   assert.equal((await probe(`http://name.example.com:${port}/`)).bytes, 26)

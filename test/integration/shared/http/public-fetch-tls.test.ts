@@ -48,7 +48,7 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   return JSON.parse(stdout) as unknown[]
 }
 
-test('a certificate must be trusted and name the host', async (t) => {
+test('a certificate must be trusted and match the host', async (t) => {
   const port = await serveTls(t)
   const [right, wrong] = ['media', 'other'].map(
     (name) => `https://${name}.example.com:${port}/`,
@@ -63,7 +63,7 @@ test('a certificate must be trusted and name the host', async (t) => {
   assert.deepEqual(await probeAll([right]), [refusal])
 })
 
-test('what Node says of certificates that cannot be trusted is known for what it is', () => {
+test("Node's errors about untrusted certificates are recognized", () => {
   const codes = [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     'DEPTH_ZERO_SELF_SIGNED_CERT',

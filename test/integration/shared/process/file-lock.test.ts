@@ -36,7 +36,7 @@ async function lockedFile(t: TestContext): Promise<{ path: string; holder: Child
   return { path, holder }
 }
 
-test('a lock is of one process, which is named, and ends with it even where its child lives on', async (t) => {
+test('a lock belongs to one process, which is named, and ends with it even if its child lives on', async (t) => {
   const { path, holder } = await lockedFile(t)
   assert.equal(await takeLock(path), `process ${holder.pid} on ${hostname()}`)
   holder.kill('SIGKILL')
@@ -45,7 +45,7 @@ test('a lock is of one process, which is named, and ends with it even where its 
   assert.equal(await takeLock(path), `process ${process.pid} on ${hostname()}`)
 })
 
-test('a lock is waited for, which is said once', async (t) => {
+test('waiting for a lock is logged once', async (t) => {
   const { path, holder } = await lockedFile(t)
   const said: string[] = []
   const onWait = (other: string) => void said.push(other)

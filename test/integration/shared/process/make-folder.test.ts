@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../../../shared/process/make-folder.ts'
 
-test('a folder is made with those above it, and may be there', async (t) => {
+test('a folder is made with its parents, and may exist already', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
   t.after(() => rm(root, { recursive: true }))
   const path = join(root, 'a/b/c')
@@ -18,7 +18,7 @@ test('a folder is made with those above it, and may be there', async (t) => {
   assert.ok((await stat(join(root, 'a/d'))).isDirectory())
 })
 
-test('what can be no folder is an error, not a loop', { timeout: 10_000 }, async (t) => {
+test("a path that can't be a folder is an error, not a loop", { timeout: 10_000 }, async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
   t.after(() => rm(root, { recursive: true }))
   await symlink('/no/such/disk', join(root, 'unmounted'))

@@ -9,7 +9,7 @@ import { serve } from '../../../support/http/serve.ts'
 
 const source = { text: () => Promise.resolve(''), log: pino({ level: 'silent' }) }
 
-test('a port that is taken, and a host of another machine, name their settings', async (t) => {
+test("errors for a port in use and for another machine's host name the setting", async (t) => {
   const { url } = await serve(t, (_request, reply) => void reply.end())
   const port = Number(new URL(url).port)
   const message = (prefix: string) =>

@@ -87,7 +87,7 @@ test('the watchdog of another process is not fed, but the status is reported', a
   assert.equal(beats, 1)
 })
 
-test('without a manager nothing is loaded, and nothing is beaten', async () => {
+test('without a manager nothing is loaded, and there are no beats', async () => {
   const manager = await connectServiceManager({}, log)
   manager.ready('')
   manager.keepAlive(
@@ -97,7 +97,7 @@ test('without a manager nothing is loaded, and nothing is beaten', async () => {
   manager.stopping(1)
 })
 
-test('a libsystemd that cannot be used is one clear line', async (t) => {
+test('an unusable libsystemd is reported in one clear line', async (t) => {
   const { folder, env } = await listen(t)
   await writeFile(join(folder, 'libsystemd.so.0'), 'not a library')
   const shared = (name: string) => new URL(`../../../../shared/${name}.ts`, import.meta.url).href

@@ -58,7 +58,7 @@ const filesOf = (name: string) => ({
 const ours = await makeTls('ours')
 const theirs = await makeTls('theirs')
 
-test('an engine answers who has a certificate of its authority, and nobody else', async (t) => {
+test('an engine only answers clients with a certificate of its authority', async (t) => {
   const engine = { setBatching: () => undefined } as unknown as ControlledEngine
   const server = await startControlServer('127.0.0.1', 0, engine, ours)
   t.after(() => server.stop())
@@ -76,7 +76,7 @@ test('an engine answers who has a certificate of its authority, and nobody else'
   await assert.rejects(elsewhere.setBatching(512), /UNAVAILABLE|DEADLINE_EXCEEDED/)
 })
 
-test('metrics are for clients with a certificate; without an authority, for all over TLS', async (t) => {
+test('metrics are for clients with a certificate, or without an authority for anyone over TLS', async (t) => {
   const source = { text: async () => 'up 1\n', log: console as never }
   const get = (address: string, tls: Partial<Tls>) =>
     new Promise<string>((resolve, reject) => {
@@ -99,7 +99,7 @@ test('metrics are for clients with a certificate; without an authority, for all 
   assert.equal(await get(open.address, {}), 'up 1\n')
 })
 
-test('a file that is missing, or belongs to another key, is named at the start', async () => {
+test('a file that is missing or does not match its key is named at the start', async () => {
   const missing = loadTls({ ...filesOf('ours'), caFile: join(folder, 'none.pem') })
   await assert.rejects(missing, /^StartError: INTERNAL_TLS_CA: ENOENT/)
   const mixed = loadTls({ ...filesOf('ours'), keyFile: join(folder, 'theirs.key') })

@@ -202,7 +202,7 @@ async function makeUninterrupted(t: TestContext) {
 let expected: ReturnType<typeof made> | undefined
 const uninterrupted = async (t: TestContext) => (expected ??= await makeUninterrupted(t))
 
-test('a job that is given back goes on with its next chunk, and makes the same', async (t) => {
+test('a released job resumes with its next chunk, and gives the same result', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   const first = await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
@@ -215,7 +215,7 @@ test('a job that is given back goes on with its next chunk, and makes the same',
   assert.deepEqual(made(store, second), expected)
 })
 
-test('a job whose engine is killed loses what it had not sent, and several may be', async (t) => {
+test('a job whose engine is killed loses what was not sent yet, and survives several interruptions', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 5, by: 'kill' } })
@@ -229,7 +229,7 @@ test('a job whose engine is killed loses what it had not sent, and several may b
   assert.deepEqual(made(store, third), expected)
 })
 
-test('what is damaged, cut off or at the wrong address is separated again, and nothing else', async (t) => {
+test('segments that are damaged, cut off or at the wrong address are separated again, and nothing else', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 9, by: 'device' } })
@@ -254,7 +254,7 @@ test('what is damaged, cut off or at the wrong address is separated again, and n
   }
 })
 
-test('a checkpoint of other work, or that can not be read, is not used: the log says so', async (t) => {
+test("a checkpoint of other work, or one that can't be read, is not used, and the log says so", async (t) => {
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
   const held = new Map(store.held)
@@ -275,7 +275,7 @@ test('a checkpoint of other work, or that can not be read, is not used: the log 
   }
 })
 
-test('media at an address of a client that changed meanwhile are separated anew', async (t) => {
+test("media at a client's address that changed meanwhile is separated anew", async (t) => {
   const store = await startStore(t)
   const url = { source: 'url' } as const
   await attempt(t, store, { ...url, interrupted: { after: 6, by: 'device' } })
@@ -283,7 +283,7 @@ test('media at an address of a client that changed meanwhile are separated anew'
   assert.equal((await attempt(t, store, url)).chunks.length, CHUNKS)
 })
 
-test('a store that takes no checkpoint costs the job nothing', async (t) => {
+test('a store that refuses checkpoints costs the job nothing', async (t) => {
   const expected = await uninterrupted(t)
   for (const status of [503, 409]) {
     const store = await startStore(t)
@@ -294,7 +294,7 @@ test('a store that takes no checkpoint costs the job nothing', async (t) => {
   }
 })
 
-test('CHECKPOINT_SECONDS=off keeps nothing', async (t) => {
+test('CHECKPOINT_SECONDS=off stores nothing', async (t) => {
   const store = await startStore(t)
   const off = { checkpointSeconds: 'off' }
   await attempt(t, store, { ...off, interrupted: { after: 6, by: 'device' } })

@@ -59,7 +59,7 @@ function openOutputs(
   return { opened, lines, pictures }
 }
 
-test('each file is stored when it is whole: sound, and video beside a picture', async () => {
+test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
   const path = join(folder, 'source.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
@@ -84,7 +84,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
-test('of several prompts each has a target of its own', async () => {
+test('each of several prompts has a target of its own', async () => {
   const names: OutputName[] = ['target', 'target_2', 'residual']
   const outputs = await openOutputs(null, names).opened
   await outputs.write(alike(planes[0]!, names.length - 1))
@@ -98,7 +98,7 @@ test('of several prompts each has a target of its own', async () => {
   assert.equal(stored.target_3, undefined)
 })
 
-test('a picture that cannot be had costs no sound, and is logged', async () => {
+test("a picture that can't be processed does not cost the sound, and is logged", async () => {
   const path = join(folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
@@ -114,7 +114,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
 })
 
-test('pictures too large to be re-encoded cost no sound, and their size is logged', async () => {
+test('pictures too large to re-encode do not cost the sound, and their size is logged', async () => {
   const path = join(folder, 'large.flv')
   await makeMedia(path, 'flv', {
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
@@ -128,7 +128,7 @@ test('pictures too large to be re-encoded cost no sound, and their size is logge
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
 })
 
-test('how far a picture is that is re-encoded is reported, with the time that is left', async () => {
+test('the progress of re-encoding a picture is reported, with the time left', async () => {
   const path = join(folder, 'again.webm')
   await makeMedia(path, 'webm', {
     audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
@@ -149,7 +149,7 @@ test('how far a picture is that is re-encoded is reported, with the time that is
   }
 })
 
-test('of a picture that is copied, nothing is left to code', async () => {
+test('a copied picture leaves nothing to encode', async () => {
   const path = join(folder, 'copied.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
@@ -162,7 +162,7 @@ test('of a picture that is copied, nothing is left to code', async () => {
   assert.deepEqual(pictures, [{ done: 1 }])
 })
 
-test('what storing throws is thrown, once nothing goes on', async () => {
+test('an error of storing is thrown once all work has stopped', async () => {
   const outputs = await openOutputs(null).opened
   await outputs.write(alike())
   await assert.rejects(
@@ -172,7 +172,7 @@ test('what storing throws is thrown, once nothing goes on', async () => {
   await outputs.abort()
 })
 
-test('what fails at the end leaves no file open', async (t) => {
+test('a failure at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
@@ -189,7 +189,7 @@ test('what fails at the end leaves no file open', async (t) => {
   )
 })
 
-test('given up in the middle of a picture, all stops', async () => {
+test('aborting in the middle of a picture stops everything', async () => {
   const path = join(folder, 'long.webm')
   await makeMedia(path, 'webm', {
     audio: { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
@@ -201,7 +201,7 @@ test('given up in the middle of a picture, all stops', async () => {
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
 })
 
-test('peaks are stored last, of the mixture and every output', async () => {
+test('the peaks of the mixture and every output are stored last', async () => {
   const outputs = await openOutputs(null, NAMES, true).opened
   await outputs.write(alike())
   let text = ''
@@ -214,7 +214,7 @@ test('peaks are stored last, of the mixture and every output', async () => {
   assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
 
-test('where one output clips at last, all are lowered alike, from their first sample', async () => {
+test('if one output clips near the end, all are lowered alike, from the first sample', async () => {
   const path = join(folder, 'loud.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
@@ -261,7 +261,7 @@ test('outputs that do not clip are stored as they are', async () => {
   assert.deepEqual([...plane!], [1 - 2 ** -23, -1, 0.5])
 })
 
-test('aborted while the files are written again, it stops', async () => {
+test('aborting while the files are rewritten stops the work', async () => {
   const stop = new AbortController()
   const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
   await outputs.write(alike(Float32Array.of(2)))
