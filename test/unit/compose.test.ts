@@ -55,7 +55,7 @@ test('every setting in a compose file is one that its service reads', () => {
   }
 })
 
-test('every service of ours has this version, no rights, and volumes that are declared', () => {
+test('each of our services has this version, no privileges, and declared volumes', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   for (const [name, { image, cap_drop, ports = [], volumes: mounts = [] }] of Object.entries(
     services,

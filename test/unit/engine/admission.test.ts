@@ -146,7 +146,7 @@ const TWO_HOURS = 7_200
 const BATCHES_MAX = 6
 
 for (const gibibytes of [2, 16]) {
-  test(`beside five jobs of two hours a short one is done at once, with ${gibibytes} GiB of memory`, async (t) => {
+  test(`a short job next to five two-hour jobs is done at once, with ${gibibytes} GiB of memory`, async (t) => {
     const engine = startEngine(t, gibibytes * GIBIBYTE)
     for (let i = 0; i < 5; i += 1) {
       const queue = i === 0 ? 'first' : 'further'
@@ -161,7 +161,7 @@ for (const gibibytes of [2, 16]) {
   })
 }
 
-test('beside jobs of two hours of eight accounts a ninth is served: a short job, and a long one', async (t) => {
+test('a ninth account is served next to two-hour jobs of eight others: a short job, and a long one', async (t) => {
   const engine = startEngine(t, 16 * GIBIBYTE)
   const long = { seconds: TWO_HOURS, queue: 'first' as const }
   for (let i = 1; i <= 8; i += 1) {

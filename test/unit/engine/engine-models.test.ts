@@ -79,7 +79,7 @@ test('a model that was installed meanwhile is loaded, once, at its place in the 
   assert.deepEqual([scnet?.kind, scnet?.bytes, scnet?.licence], ['scnet', 3, 'MIT'])
 })
 
-test('a model that cannot be loaded is not there, and the list says why', async (t) => {
+test("a model that can't be loaded is unavailable, and the list says why", async (t) => {
   const { models, computes, install, names, states } = start(t, [])
   install('scnet')
   await assert.rejects(models.load('flute'), { status: 'NOT_FOUND', message: /scnet, mini/ })
@@ -95,7 +95,7 @@ test('a model that cannot be loaded is not there, and the list says why', async 
   assert.deepEqual(names(), ['mini'])
 })
 
-test('a model is unloaded once the jobs that use it have ended, and no others get it', async (t) => {
+test('a model is unloaded once the jobs that use it have ended, and no new ones get it', async (t) => {
   const { models, names, states, held } = start(t, ['htdemucs', 'scnet'])
   const used = models.use(['scnet'])
   models.use(['htdemucs'])
@@ -110,7 +110,7 @@ test('a model is unloaded once the jobs that use it have ended, and no others ge
   await models.unload('scnet')
 })
 
-test('a model that is loaded while jobs hold up its end stays', async (t) => {
+test('a model that is loaded again before its last jobs have ended stays', async (t) => {
   const { models, names, held } = start(t, ['scnet'])
   const used = models.use(['scnet'])
   const unloading = models.unload('scnet')
@@ -121,7 +121,7 @@ test('a model that is loaded while jobs hold up its end stays', async (t) => {
   assert.deepEqual([names(), held.has('scnet')], [['scnet', 'mini'], true])
 })
 
-test('what came with Winnow, and what a device cannot free, stays loaded', async (t) => {
+test("models that came with Winnow, or that a device can't free, stay loaded", async (t) => {
   const { models, computes } = start(t, ['scnet'])
   await assert.rejects(models.unload('mini'), { status: 'FAILED_PRECONDITION', message: /stays/ })
   computes.canUnload = () => false

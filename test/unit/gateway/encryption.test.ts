@@ -17,7 +17,7 @@ test('property: what is encrypted decrypts as it was, with another ciphertext ea
   )
 })
 
-test('it opens with no other key, for no other owner, and not when it was changed', () => {
+test("it can't be opened with another key, for another owner, or after a change", () => {
   const key = newKey()
   const sealed = encrypt([key], 'req_1', 'a secret of some length')
   assert.throws(() => decrypt([newKey()], 'req_1', sealed))

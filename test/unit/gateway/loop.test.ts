@@ -48,14 +48,14 @@ test('a loop that is woken in the middle of a turn takes another', async () => {
   await loop.stop()
 })
 
-test('a loop goes on after a turn that failed', async () => {
+test('a loop continues after a failed turn', async () => {
   const { loop, turn } = countedLoop({ fail: true, everyMs: 1 })
   loop.start()
   await turn(3)
   await loop.stop()
 })
 
-test('a loop that failed is not woken into a busy loop', async () => {
+test('after a failure waking does not cause a busy loop', async () => {
   const { loop, turn, turns } = countedLoop({ fail: true })
   loop.start()
   await turn(1)
@@ -82,7 +82,7 @@ function dependants(signal: AbortSignal): number {
   return symbol ? (signal as unknown as Record<symbol, Set<unknown>>)[symbol]!.size : 0
 }
 
-test('a loop keeps nothing of the turns that are past', async (t) => {
+test('a loop keeps nothing of past turns', async (t) => {
   const signals: AbortSignal[] = []
   const Original = AbortController
   globalThis.AbortController = class extends Original {

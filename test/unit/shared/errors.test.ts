@@ -7,7 +7,7 @@ import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../../shared/errors.ts
 
 const document = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')
 
-test('every code stands in the document, with its status, and no other', () => {
+test('the document has every code with its status, and no others', () => {
   const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
     ([, status, code]) => [code, Number(status)],
   )

@@ -17,14 +17,14 @@ const offered = (
   ...findings: Parameters<typeof vouchingsOf>[0]['findings']
 ) => vouchingsOf({ findings, prompts: findings.map(({ prompt }) => prompt), keeps, heedsSpans })
 
-test('of kept targets each that was softened is offered alone, at its level', () => {
+test('each kept target that was softened is offered alone, at its full level', () => {
   assert.deepEqual(offered('target', found, siren), [
     { does: 'keep', sounds: ['siren'], prompts: ['siren'], softenedDb: 28 },
   ])
   assert.deepEqual(offered('target', { ...siren, softened_db: 0 }), [], 'its level is whole')
 })
 
-test('of what is kept without a sound it is taken out, by one request for all its prompts', () => {
+test('sounds to take out are offered in one request for all their prompts', () => {
   assert.deepEqual(offered('target', found, noDrums), [
     { does: 'take out', sounds: ['drum kit'], prompts: ['no drums'], softenedDb: 0 },
   ])
@@ -39,7 +39,7 @@ test('of what is kept without a sound it is taken out, by one request for all it
   ])
 })
 
-test('nothing is offered that would change nothing', () => {
+test('requests that would change nothing are not offered', () => {
   const stems = { ...noDrums, separator: 'spleeter' }
   const unknown = { prompt: 'lawn mower', state: 'unknown', softened_db: 3 } as const
   for (const keeps of ['target', 'residual'] as const) {

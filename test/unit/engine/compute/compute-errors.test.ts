@@ -66,7 +66,7 @@ for (const [name, messages] of Object.entries(MESSAGES)) {
   }
 }
 
-test('what the native library and Node say here is understood', () => {
+test('the messages of the native library and Node on this machine are recognized', () => {
   const { binding } = native
   const type = { name: 'T', type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }
   const square = (size: number) =>

@@ -54,7 +54,7 @@ function gate() {
   return { closed, open }
 }
 
-test('a step that takes long on one compute delays no step on another', async () => {
+test('a slow step on one compute does not delay steps on another', async () => {
   const slow = new GatedCompute()
   const { closed, open } = gate()
   slow.gate = closed
@@ -68,7 +68,7 @@ test('a step that takes long on one compute delays no step on another', async ()
   assert.deepEqual([schedulers.stats().lanes, schedulers.stats().stepsTotal], [0, 4])
 })
 
-test('a compute that restarts is waited for, unless the job is given up', async () => {
+test('jobs wait for a compute that restarts, unless they are aborted', async () => {
   const slow = new GatedCompute()
   const { closed, open } = gate()
   slow.restarting = closed
@@ -85,7 +85,7 @@ test('a compute that restarts is waited for, unless the job is given up', async 
   assert.equal(slow.steps, 1)
 })
 
-test('what a compute that has ended did is still counted', async () => {
+test('the work of a compute that has ended still counts', async () => {
   const one = new GatedCompute()
   const { separate, schedulers, of } = start({ one })
   await separate('one')

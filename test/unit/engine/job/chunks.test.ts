@@ -47,7 +47,7 @@ const plans = fc
       })),
   )
 
-test('cut then joined, a mixture of any length is what it was', async () => {
+test('a mixture of any length that is cut and joined is unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(
       plans,
@@ -78,7 +78,7 @@ test('cut then joined, a mixture of any length is what it was', async () => {
   )
 })
 
-test('neighbours that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
+test('neighbors that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
   const stitcher = new Stitcher({ overlapSamples: 4 })
   const first = stitcher.push(0, [new Float32Array(8).fill(1)])
   const second = stitcher.push(4, [new Float32Array(8).fill(0)])
@@ -90,7 +90,7 @@ test('neighbours that disagree are cross-faded over the overlap, with gains that
   assert.deepEqual([...(stitcher.finish()[0] ?? [])], [0, 0, 0, 0])
 })
 
-test('what is held is bounded by a few chunks, whatever the length', async () => {
+test('no more than a few chunks are in memory, whatever the length', async () => {
   const plan = { chunkSamples: 100, overlapSamples: 20, frameSamples: 1 }
   let produced = 0
   let consumed = 0
@@ -179,7 +179,7 @@ test('whatever the options, the chunks and the samples in them are bounded by th
   )
 })
 
-test('a chunk of many channels at a high rate is shortened to what memory allows', () => {
+test('a chunk of many channels at a high rate is shortened to fit in memory', () => {
   const { chunkSamples } = planChunks({
     ...planOptions,
     sampleRate: 192_000,

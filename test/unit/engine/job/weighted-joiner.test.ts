@@ -49,7 +49,7 @@ function* cut(
   }
 }
 
-test('a signal that was cut and is joined comes back, a constant one among them', () => {
+test('a signal that is cut and joined comes back, even a constant one', () => {
   fc.assert(
     fc.property(cases, (sizes) => {
       for (const signal of [sampleAt, () => 0.7]) {
@@ -64,13 +64,13 @@ test('a signal that was cut and is joined comes back, a constant one among them'
   )
 })
 
-test('a sample is the mean of what windows say of it by their weights', () => {
+test('a sample is the weighted mean over its windows', () => {
   const ones = { start: 0, rows: [Float32Array.of(1, 1, 1)], weights: Float32Array.of(1, 1, 3) }
   const fives = { start: 2, rows: [Float32Array.of(5, 5)], weights: Float32Array.of(1, 0) }
   assert.deepEqual(joinWeighted([ones, fives]), [[1, 1, 2, 0]]) // the last sample has no weight
 })
 
-test('a triangle has no weight of 0 and its peak in the middle', () => {
+test('a triangle has no zero weights, and its peak is in the middle', () => {
   assert.deepEqual([...triangle(4)], [0.5, 1, 1, 0.5])
   assert.deepEqual(
     [...triangle(5)],

@@ -24,7 +24,7 @@ test('a call has 100,000 messages at most', async () => {
   await assert.rejects(bytesOf(100_000), ({ code }: ServiceError) => code === 'PAYLOAD_TOO_LARGE')
 })
 
-test('what is not read yet holds up the sender', async () => {
+test('unread data holds back the sender', async () => {
   let sent = 0
   const messages = function* () {
     yield { options: OPTIONS }

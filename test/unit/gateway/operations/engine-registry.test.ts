@@ -65,7 +65,7 @@ function startRegistry(real: Readonly<Record<string, string>>) {
   return { registry, clock, calls, canceled, announce, known, settled, engineAt }
 }
 
-test('20,000 engines that are none are forgotten, called a few at a time, and hide no real one', async () => {
+test('20,000 fake engines are called a few at a time, forgotten, and hide no real one', async () => {
   const { registry, clock, calls, canceled, announce, known, settled } = startRegistry({
     first: '10.0.0.2:1',
     later: '10.0.0.2:2',
@@ -106,7 +106,7 @@ test('an engine that has moved is found at its new place, once it fails at the o
   assert.deepEqual(await known(), ['e'])
 })
 
-test('only addresses of the networks in ENGINE_NETWORKS are called', async () => {
+test('only addresses in ENGINE_NETWORKS are called', async () => {
   const connect = engineConnector(['127.0.0.0/8', '::1/128', '10.0.0.0/8'])
   for (const address of ['127.0.0.1:7000', '[::1]:7000', '10.1.2.3:65535', 'localhost:7000']) {
     ;(await connect(address)).close()
@@ -119,7 +119,7 @@ test('only addresses of the networks in ENGINE_NETWORKS are called', async () =>
   }
 })
 
-test('an engine whose models have changed is asked again at once, however often it says so', async () => {
+test('an engine whose models have changed is called again at once, however often it announces that', async () => {
   const { clock, calls, announce, known, settled } = startRegistry({ first: '10.0.0.2:1' })
   announce('first')
   await known()

@@ -37,7 +37,7 @@ const forward = (
 
 const values = (x: Tensor): Float32Array => x.dataSync<'float32'>()
 
-test('every call gives the same as step by step, in any shapes', () => {
+test('every call gives the same result as step by step, in any shapes', () => {
   const asGraph = compiled(forward)
   const call = fc.record({
     rows: fc.integer({ min: 1, max: 3 }),
@@ -63,7 +63,7 @@ test('every call gives the same as step by step, in any shapes', () => {
   )
 })
 
-test('what reads a tensor is no graph, and says so; what comes after is computed as ever', () => {
+test("a function that reads a tensor can't be a graph, and says so; later calls work as usual", () => {
   const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
   const x = tf.scalar(2)
   for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
@@ -80,7 +80,7 @@ test('a plan is part of the graph, and another plan has another graph', () => {
   }
 })
 
-test('inputs that were one and the same need not be so the next time', () => {
+test('inputs that were the same tensor need not be the next time', () => {
   const asGraph = compiled((a: Tensor, b: Tensor) => a.sub(b))
   const [x, y] = [tf.tensor1d([5, 6]), tf.tensor1d([1, 1])]
   for (let call = 0; call <= WARM_UP_CALLS; call += 1)
@@ -89,7 +89,7 @@ test('inputs that were one and the same need not be so the next time', () => {
     assert.deepEqual([...values(asGraph(x, y))], [4, 5])
 })
 
-test('what is given, or was there, can be what comes out', () => {
+test('inputs and existing tensors can be outputs', () => {
   const asGraph = compiled((x: Tensor) => ({ x: x.clone(), weight: weight.clone() }))
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
     const given = tf.tensor1d([call])
@@ -100,7 +100,7 @@ test('what is given, or was there, can be what comes out', () => {
   }
 })
 
-test('a graph within a graph is a part of it; what is no tensor is refused', () => {
+test('a graph within a graph becomes part of it; anything but tensors is refused', () => {
   const inner = compiled((x: Tensor) => x.add(1))
   const outer = compiled((x: Tensor) => tf.tidy(() => inner(x).mul(2)))
   const x = tf.scalar(2)
@@ -115,7 +115,7 @@ test('a graph within a graph is a part of it; what is no tensor is refused', () 
 /** More shapes than can have a graph at once. */
 const SHAPES = 70
 
-test('graphs that were not used for long are freed, and made again when they are wanted', () => {
+test('graphs that were not used for long are freed, and made again when needed', () => {
   const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
   const { made, removed, held } = functionsDuring(() => {
     for (let round = 0; round < 2; round += 1) {

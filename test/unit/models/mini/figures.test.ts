@@ -83,7 +83,7 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const [page, pieces] of Object.entries(PIECES)) {
-  test(`the figures of ${page} are those that were measured`, () => {
+  test(`the figures in ${page} are those that were measured`, () => {
     let rest = read(page)
     for (const piece of pieces) {
       assert.ok(rest.includes(piece), `${page} should have: ${piece}`)

@@ -27,7 +27,7 @@ function shareOf(made: Float32Array, wave: Float32Array): number {
   return dot(made) / dot(wave)
 }
 
-test('rumble goes, what is heard stays where it is, at every rate', () => {
+test('rumble is removed and audible sound keeps its place, at every rate', () => {
   for (const sampleRate of [8_000, 44_100, 768_000]) {
     // By the filter's formula, 1 / (1 + (20 / hertz) ** 12).
     for (const [hertz, share] of Object.entries({ 8: 0, 15: 0.031, 20: 0.5, 30: 0.992, 100: 1 })) {
@@ -38,7 +38,7 @@ test('rumble goes, what is heard stays where it is, at every rate', () => {
   }
 })
 
-test('an offset leaves nothing by itself, and changes nothing else', () => {
+test('an offset alone leaves nothing, and changes nothing else', () => {
   const wave = sine(300, 44_100)
   for (const offset of [0.1, -1]) {
     const alone = filtered(new Float32Array(5_000).fill(offset), 44_100)
@@ -53,7 +53,7 @@ test('an offset leaves nothing by itself, and changes nothing else', () => {
   }
 })
 
-test('what is no sample is read as silence', () => {
+test('NaN is read as silence', () => {
   const broken = sine(300, 8_000)
   const silenced = broken.slice()
   broken.set([Number.NaN, Number.POSITIVE_INFINITY, -1e38], 5)
@@ -61,7 +61,7 @@ test('what is no sample is read as silence', () => {
   assert.deepEqual(filtered(broken, 8_000), filtered(silenced, 8_000))
 })
 
-test('every rate and every length gives numbers, to the sample', () => {
+test('every rate and every length gives finite samples, and as many as the input', () => {
   const rate = fc.double({ min: 1e-3, max: 768_000, noNaN: true })
   const samples = fc.float32Array({ minLength: 1, maxLength: 300 })
   fc.assert(

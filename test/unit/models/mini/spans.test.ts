@@ -16,7 +16,7 @@ const at = (spans: Span[], ...milliseconds: number[]) => {
   return milliseconds.map((i) => gain[i])
 }
 
-test('an excluded span is silent, everything else as it was', () => {
+test('an excluded span is silent, and everything else is unchanged', () => {
   assert.deepEqual(at([exclude(0.3, 0.5)], 0, 289, 300, 400, 499, 511, 999), [1, 1, 0, 0, 0, 1, 1])
 })
 
@@ -29,12 +29,12 @@ test('an excluded span wins over an included one', () => {
   assert.deepEqual(at([include(0.2, 0.8), exclude(0.4, 0.5)], 300, 450, 700), [1, 0, 1])
 })
 
-test('included spans that touch or overlap are one', () => {
+test('included spans that touch or overlap are merged', () => {
   const gain = spanGain([include(0.1, 0.4), include(0.4, 0.7), include(0.6, 0.9)], RATE, RATE)
   assert(gain.subarray(111, 889).every((value) => value === 1))
 })
 
-test('edges are raised cosines of 10 ms within what sounds', () => {
+test('edges are raised cosines of 10 ms within the audible part', () => {
   const gain = spanGain([include(0.5, 1)], RATE, RATE)
   assert.equal(gain[500], 0)
   for (let i = 0; i < 10; i += 1) {
@@ -53,7 +53,7 @@ test('an empty included span says that the target sounds in other chunks', () =>
   assert(spanGain([include(0, 0)], RATE, RATE).every((value) => value === 0))
 })
 
-test('neighbouring chunks agree on a span that crosses both', () => {
+test('neighboring chunks agree on a span that crosses both', () => {
   const spans = [include(0.4, 0.705), exclude(0.55, 0.6)]
   const whole = spanGain(spans, RATE, RATE)
   const shifted = spans.map((span) => ({ ...span, start: span.start - 0.5, end: span.end - 0.5 }))
@@ -78,7 +78,7 @@ test('tokens condition the network on where the target sounds and where it does 
   assert.equal(marks(include(0, 0.5), exclude(0.25, 0.5)), '+---')
 })
 
-test('tokens that begin before the chunk or end after it go by its ends', () => {
+test('tokens that start before the chunk or end after it count by its ends', () => {
   const clock = { tokens: 2, tokenSeconds: 1, startSecond: -0.6 }
   assert.deepEqual([...spanTokens([include(0, 1)], 1, clock)], [1, 0, 1, 0])
   assert.deepEqual([...spanTokens([exclude(0, 0.5)], 1, clock)], [0, 1, 0, 0])

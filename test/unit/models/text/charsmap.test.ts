@@ -16,14 +16,14 @@ function charsmapOf(value: number, replacements: string): string {
   )
 }
 
-test('what the table lists is replaced, the rest stays', () => {
+test('text in the table is replaced, the rest stays', () => {
   const normalize = loadCharsmap(charsmapOf(2, 'x\0yz\0'))
   assert.equal(normalize(''), '')
   assert.equal(normalize('banana'), 'byznyznyz')
   assert.equal(normalize('b\0é日🎸'), 'b\0é日🎸')
 })
 
-test('a short grapheme gives way as a whole to what its beginning becomes', () => {
+test('a short grapheme is replaced as a whole by the replacement of its beginning', () => {
   const normalize = loadCharsmap(charsmapOf(0, 'y\0'))
   assert.equal(normalize('a\u0301b'), 'yb')
   assert.equal(normalize('a\u0301\u0301\u0301b'), 'y\u0301\u0301\u0301b')

@@ -8,14 +8,14 @@ import { METRICS } from '../../../../shared/telemetry/metric-definitions.ts'
 const STALE = 'is not what the definitions of the metrics make: run npm run winnow -- ops'
 const SUFFIX = /_(bucket|sum|count)$/
 
-test('the table of metrics and the dashboard are those of the definitions', () => {
+test('the table of metrics and the dashboard match the definitions', () => {
   const document = readFileSync('docs/reference/metrics.md', 'utf8')
   assert.ok(document === withMetricsTable(document), `docs/reference/metrics.md ${STALE}`)
   const kept = readFileSync('ops/grafana-dashboard.json', 'utf8')
   assert.ok(kept === dashboard(), `ops/grafana-dashboard.json ${STALE}`)
 })
 
-test('panels and alerts name no metric that is not defined', () => {
+test('panels and alerts only name defined metrics', () => {
   const texts = [dashboard(), readFileSync('ops/alerts.yml', 'utf8')]
   const named = texts.flatMap((text) => text.match(/\bwinnow_\w+/g) ?? [])
   assert.ok(named.length > 50)
@@ -26,7 +26,7 @@ test('panels and alerts name no metric that is not defined', () => {
   assert.deepEqual(unknown, [])
 })
 
-test('what the documents show of nginx.conf is in the file that the tests run', () => {
+test('the excerpts of nginx.conf in the documents are in the file that the tests run', () => {
   const page = readFileSync('docs/how-to/reverse-proxy.md', 'utf8')
   const [, shown = ''] = /```text\n(    client_max[\s\S]*?)```/.exec(page) ?? []
   assert.match(shown, /proxy_buffering off/)

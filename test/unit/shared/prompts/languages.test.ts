@@ -108,7 +108,7 @@ const NEGATIONS: [sounds: Record<string, string>, forms: string[]][] = [
   ],
 ]
 
-test('in each language what is negated is taken away', () => {
+test('in each language negated sounds are removed', () => {
   for (const [sounds, forms] of NEGATIONS) {
     for (const form of forms) {
       for (const [name, word] of Object.entries(sounds)) {

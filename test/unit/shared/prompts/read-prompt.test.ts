@@ -40,7 +40,7 @@ const NEGATIONS = phrases(`
   don't include the X / less X / how do I get rid of the X? / would you mind taking out X
 `)
 
-test('what is negated is taken away, in whatever words', () => {
+test('negated sounds are removed, in whatever words', () => {
   for (const form of NEGATIONS) {
     for (const name of PLAIN) {
       const prompt = form.replace('X', name)
@@ -59,7 +59,7 @@ const AFFIRMATIONS = phrases(`
   I want the X / the sound of X / please, only the X / extract the X from this recording
 `)
 
-test('what is negated twice, asked for or asked about is wanted', () => {
+test('sounds that are negated twice, asked for or asked about are wanted', () => {
   for (const form of AFFIRMATIONS) {
     for (const name of PLAIN) {
       const prompt = form.replace('X', name)
@@ -85,7 +85,7 @@ test('two sounds are their sum', () => {
   }
 })
 
-test('of two sounds one may be negated, or both', () => {
+test('one of two sounds may be negated, or both', () => {
   for (const [one, two] of PAIRS) {
     const said = (form: string) => read(form.replace('X', one!).replace('Y', two!))
     for (const form of ['X, not Y', 'X but not Y', 'X without Y', 'X, no Y', 'X but no Y']) {
@@ -154,7 +154,7 @@ const word = fc.constantFrom(
   ...['nothing', 'except', 'with', 'turn', 'playing', '-', ' - ', 'speech', 'woman', 'music'],
 )
 
-test('every prompt has a reading, of which each sound has a name and comes once', () => {
+test('every prompt has a reading, in which each sound has a name and appears once', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 500 }),
     fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),

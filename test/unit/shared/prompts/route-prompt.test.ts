@@ -105,7 +105,7 @@ for (const [expected, prompts] of Object.entries(PHRASINGS)) {
   })
 }
 
-test('without a model that has the stems, the first model for text answers', () => {
+test('without a model that has the stems, the first text model answers', () => {
   for (const prompt of ['vocals', 'karaoke', 'guitar', 'drums and bass']) {
     assert.equal(routed(prompt, [AUDIOSEP, MINI]), 'audiosep-hive')
   }
@@ -133,14 +133,14 @@ test('stems are known by the names that a model has for them', () => {
   assert.equal(routed('lead and vocals', [odd]), 'odd lead+Vocals')
 })
 
-test('"other" is the instrumental in a model of nothing but it and vocals', () => {
+test('"other" is the instrumental in a model with only that and vocals', () => {
   assert.equal(routed('karaoke', [stems('x', 'other')]), 'x other')
   assert.equal(routed('vocals', [stems('x', 'other')]), 'x - other')
   assert.equal(routed('karaoke', [stems('x', 'vocals', 'other')]), 'x - vocals')
   assert.equal(routed('vocals', [stems('x', 'drums', 'other'), MINI]), 'mini')
 })
 
-test('"other" goes to a model with such a stem next to drums and bass, where there is one', () => {
+test('"other" goes to a model with that stem next to drums and bass, if there is one', () => {
   const both = [stems('kim', 'vocals', 'other'), HTDEMUCS, MINI]
   assert.equal(routed('other', both), 'htdemucs other')
   assert.equal(routed('without everything else', both), 'htdemucs - other')
@@ -150,7 +150,7 @@ test('"other" goes to a model with such a stem next to drums and bass, where the
   assert.equal(routed('other', both, 'kim'), 'kim other')
 })
 
-test('a separator is obeyed, or refused with what there is', () => {
+test('a separator is used, or refused with the available ones', () => {
   assert.equal(routed('vocals', ALL, 'mini'), 'mini')
   assert.equal(routed('vocals', ALL, 'htdemucs_6s'), 'htdemucs_6s vocals')
   const models = 'htdemucs \\(drums, bass, other, vocals\\); .*; mini \\(any prompt\\)'
@@ -178,7 +178,7 @@ const prompts = fc.oneof(
   fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
 )
 
-test('with a model for text every prompt has a route, of stems that the model has', () => {
+test('with a text model every prompt has a route, of stems that the model has', () => {
   fc.assert(
     fc.property(prompts, (prompt) => {
       const route = routePrompt(prompt, ALL)
@@ -217,7 +217,7 @@ test('the work grows with the length of the prompt, not faster', () => {
   }
 })
 
-test('a separator is what a model may be called', () => {
+test('a separator may be any valid model name', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9_.-]{1,42}$/)), (name) => {
       assert.equal(new RegExp(SEPARATOR_PATTERN).test(name), isModelName(name))

@@ -54,7 +54,7 @@ function assertNear(actual: Float32Array, expected: Float32Array, most = 1e-5): 
   assert.ok(worst <= most, `differs by ${worst}`)
 }
 
-test('sounds that take no more than there is stay as they are, however blocks are cut', () => {
+test('sounds that take no more than the mixture has stay as they are, however blocks are cut', () => {
   const mixture = sum(low, high, hiss)
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1 }), (blocks) => {
@@ -82,7 +82,7 @@ test('a sound that several prompts find is shared between them, and never invert
   }
 })
 
-test('a part of another sound is shared, and what only one has stays whole', () => {
+test('what a sound has in common with another is shared, and what only one has stays whole', () => {
   const mixture = sum(low, high)
   const { targets } = mixed([only(0), only(1)], { mixture, sounds: [sum(low, high), high] })
   const levels = (wave: Float32Array) => [low, high].map((of) => dot(wave, of) / dot(of, of))
@@ -91,7 +91,7 @@ test('a part of another sound is shared, and what only one has stays whole', () 
   assert.ok(Math.abs(ofFirst[1]! + ofSecond[1]! - 1) < 0.02)
 })
 
-test('the sounds of one prompt are added, and a sound that two of them hold is in it once', () => {
+test('the sounds of one prompt are added, and a sound that is part of two counts once', () => {
   const mixture = sum(low, high, hiss)
   const { targets } = mixed([only(0, 1, 2)], { mixture, sounds: [low, high, low] })
   const both = sum(low, high)
@@ -109,7 +109,7 @@ test('an excluded sound leaves the mixture without it, and competes with what is
   assertNear(sum(...targets), mixture, 0.02)
 })
 
-test('what is taken away from a sound leaves what it has beside that', () => {
+test('removing a part of a sound leaves the rest of it', () => {
   const mixture = sum(low, high, hiss)
   const recipe = { wanted: [0], unwanted: [1] }
   const [target] = mixed([recipe], { mixture, sounds: [sum(low, high), high] }).targets

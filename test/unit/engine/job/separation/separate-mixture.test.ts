@@ -33,7 +33,7 @@ test('spans count from the start of the chunk and are clipped to it', () => {
   assert.deepEqual(chunkSpans([span(12, 14, false)], 10, 10), [span(2, 4, false)])
 })
 
-test('where the target sounds only elsewhere, an empty span says so', () => {
+test('if the target only sounds elsewhere, an empty span says so', () => {
   assert.deepEqual(chunkSpans([span(0, 3)], 10, 10), [span(0, 0)])
 })
 
@@ -239,7 +239,7 @@ test('cut, separated and joined, target and residual are as long as the mixture 
     assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
 })
 
-test('max_chunk_duration and chunk_overlap bound what the model would take, by acceleration', async () => {
+test("max_chunk_duration and chunk_overlap limit the model's own values, by acceleration", async () => {
   const lanesOf = async (options: Partial<SeparationOptions>) => (await separated(options)).lanes
   const lengths = async (options: Partial<SeparationOptions>) => [
     ...new Set((await lanesOf(options)).map(({ samples }) => samples / RATE)),
@@ -263,7 +263,7 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
   assert.equal((await lanesOf({ acceleration: 'quality', chunk_overlap: 0 })).length, 3)
 })
 
-test('a chunk_overlap that is not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
+test('a chunk_overlap not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
   for (const chunk_overlap of [2, 30]) {
     const { lanes, logs, wave, target } = await separated({ max_chunk_duration: 2, chunk_overlap })
     assert.equal(lanes.length, 9) // 2 s, and each further chunk adds 1 s
@@ -274,7 +274,7 @@ test('a chunk_overlap that is not below max_chunk_duration becomes half a chunk,
   assert.doesNotMatch(logs.join('\n'), /was reduced/)
 })
 
-test('prompt, spans and predict_spans reach the model; predict_spans not beside spans', async () => {
+test('prompt, spans and predict_spans reach the model, but not predict_spans with spans', async () => {
   const plain = await separated({})
   assert.equal(
     plain.lanes.every(
@@ -301,7 +301,7 @@ test('prompt, spans and predict_spans reach the model; predict_spans not beside 
   )
 })
 
-test('each chunk has its candidates, of which the best is kept; a model that gives none makes one', async () => {
+test('each chunk has its candidates, of which the best is kept; a model without candidates gives one', async () => {
   const { lanes, logs } = await separated({ reranking_candidates: 3 })
   assert.deepEqual(
     lanes.map(({ candidate }) => candidate),
@@ -324,7 +324,7 @@ test('seeds come from request and candidate alone; chunks state where they start
   assert.equal(new Set([...seeds, ...others]).size, 4)
 })
 
-test('progress grows and stays below 1, also where no or a wrong length is expected', async () => {
+test('progress grows and stays below 1, even if the expected length is missing or wrong', async () => {
   const options = { reranking_candidates: 2, max_chunk_duration: 1, chunk_overlap: 0 }
   const { progress } = await separated(options)
   assert.equal(new Set(progress).size, 20)
@@ -338,13 +338,13 @@ test('progress grows and stays below 1, also where no or a wrong length is expec
   }
 })
 
-test('a few chunks are under way at once, however long the media', async () => {
+test('only a few chunks are in progress at once, however long the media', async () => {
   const { under } = await separated({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
   assert.equal(under.wayMost <= 2, true, `${under.wayMost} at once`)
   assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
 })
 
-test('where chunks need the one before, one is under way, with the overlap state of the one kept', async () => {
+test('if chunks need the previous one, one is in progress, with the overlap state of the kept candidate', async () => {
   const { under, lanes } = await separated(
     { max_chunk_duration: 4, reranking_candidates: 2 },
     { model: { needsPreviousChunk: true } },
@@ -391,7 +391,7 @@ test('several prompts share the chunks; the residual is the mixture minus every 
   }
 })
 
-test('prompts that are read as one sound share its output, which the residual lacks once', async () => {
+test('prompts that are read as one sound share its output, which is subtracted from the residual once', async () => {
   const found = () => ({ understoodAs: 'dog' })
   const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, {
     found,
@@ -405,7 +405,7 @@ test('prompts that are read as one sound share its output, which the residual la
   assert.match(logs.join('\n'), /"A cat\." is read as the same sound as "A dog\."/)
 })
 
-test('each prompt has the match of all its chunks together and its name, if the model has them', async () => {
+test('each prompt has the match over all its chunks and its name, if the model reports them', async () => {
   const matches = [0.2, 0.9, 0.4] // one per chunk
   let lanes = 0
   const found = ({ prompt }: Lane) =>
@@ -430,7 +430,7 @@ test('each prompt has the match of all its chunks together and its name, if the 
   ])
 })
 
-test('tagger and match decide together, and where it is heard is where a sound is found', async () => {
+test('tagger and match decide together, and a sound is found where it is heard', async () => {
   const heard = { dog: 5, cello: 5, violin: -3 }
   const matching = async (prompt: string, match: number, understoodAs = prompt) => {
     const { findings } = await separated(
@@ -454,7 +454,7 @@ test('tagger and match decide together, and where it is heard is where a sound i
   assert.deepEqual([without.state, without.where], ['found', dog.where])
 })
 
-test('of stems the tagger alone tells: what bleeds into the vocals of an instrumental is not found', async () => {
+test("only the tagger decides about stems: what bleeds into an instrumental's vocals is not found", async () => {
   const stateOf = async (prompt: string, heard: Record<string, number>) =>
     (await separated({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
   const band = { 'drum kit': 5, 'acoustic guitar': 4 }
@@ -479,7 +479,7 @@ test('each prompt follows its own overlap states', async () => {
   )
 })
 
-test('a span that lies past the end is refused once the end is known', async () => {
+test('a span past the end is refused once the end is known', async () => {
   const spans = [span(1, 2), span(SECONDS, SECONDS + 1)]
   await assert.rejects(separated({ spans }), {
     code: 'INVALID_PARAMETER',
@@ -537,7 +537,7 @@ const STEMS = {
   givesCandidates: false,
 } as ModelDescription
 
-test('prompts go to the models that answer them, at the rate of each, and all adds up', async () => {
+test('prompts go to the models that answer them, at the rate of each, and everything adds up', async () => {
   const { lanes, wave, target, target2, residual, findings, logs } = await separated(
     { further_prompts: ['drums'] },
     { others: [STEMS] },
@@ -578,7 +578,7 @@ test('several stems of a song share one pass, and "no vocals" is the mixture wit
   }
 })
 
-test('the level of the mixture is measured once, for the chunks of models that need it alone', async () => {
+test('the level of the mixture is measured once, and only for models that need it', async () => {
   const further = { further_prompts: ['drums', 'rain'] }
   const song = { ...STEMS, sampleRate: null, needsLevels: true }
   const { lanes, measured } = await separated(further, { others: [song], prompt: 'vocals' })
@@ -589,7 +589,7 @@ test('the level of the mixture is measured once, for the chunks of models that n
   assert.equal((await separated({}, { others: [song], prompt: 'rain' })).measured, 0)
 })
 
-test('what one job has open at once is bounded in bytes, whatever it asks for', async () => {
+test('a job has a bounded number of bytes open at once, whatever it asks for', async () => {
   assert.equal(headsAtOnce(44_100 * 10 * 8, 1), 2) // eight channels of ten seconds
   assert.equal(headsAtOnce(2 ** 24, 1), 1)
   const orders: number[] = []
@@ -680,7 +680,7 @@ async function sharesIn(prompt: string, options: Partial<SeparationOptions> = {}
   return { share: Math.round(1_000 * share) / 1_000, lanes, finding: findings[0]! }
 }
 
-test('a model for text gives everything but a sound, sums, and sums without a part', async () => {
+test('a text model gives everything but a sound, sums, and sums without a part', async () => {
   const shares = {
     'no drums': 0.5,
     'everything but the drums and the speech': 0.25,
@@ -695,7 +695,7 @@ test('a model for text gives everything but a sound, sums, and sums without a pa
   }
 })
 
-test('what is not known is never taken away, and never said to be found', async () => {
+test('an unknown sound is never removed, and never reported as found', async () => {
   const { share, finding } = await sharesIn('no kettle')
   assert.equal(share, 1)
   const { state, holds, asked } = finding
@@ -706,7 +706,7 @@ test('what is not known is never taken away, and never said to be found', async 
   assert.deepEqual([several.finding.state, several.finding.holds], ['unknown', 'drums'])
 })
 
-test('what is taken away keeps its level, and so does all of who keeps the residual', async () => {
+test('removed sounds keep their level, and so does everything if the residual is kept', async () => {
   const levels = async (prompt: string, options: Partial<SeparationOptions> = {}) =>
     (await sharesIn(prompt, options)).lanes.map(({ keepsLevel = false }) => keepsLevel)
   assert.ok((await levels('no drums')).every((keeps) => keeps))

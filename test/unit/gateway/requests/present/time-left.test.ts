@@ -17,18 +17,18 @@ const SPEED = { perSecond: 10, perEngineSecond: 10, meanSeconds: 50 }
 const left = (...given: Parameters<typeof secondsLeft>) =>
   Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
 
-test('a request alone takes its work at the speed, less what is done', () => {
+test('a lone request takes the time of its remaining work', () => {
   assert.deepEqual(left([open('a', 100)], [], SPEED), { a: 10 })
   assert.deepEqual(left([open('a', 100, 0.75)], [], SPEED), { a: 2.5 })
   assert.deepEqual(left([], [open('a', 100)], SPEED), { a: 10 })
 })
 
-test('requests that run share the speed alike, so that short ones end first', () => {
+test('running requests share the speed equally, so short ones end first', () => {
   // Both run at 5 per second until b ends after 4 s; the other 80 of a then run at 10 per second.
   assert.deepEqual(left([open('a', 100), open('b', 20)], [], SPEED), { b: 4, a: 12 })
 })
 
-test('one that waits begins when a place is free', () => {
+test('a waiting request starts when a place is free', () => {
   assert.deepEqual(left([open('a', 100)], [open('b', 20), open('c', 10)], SPEED), {
     a: 10,
     b: 12,
@@ -40,7 +40,7 @@ test('one that waits begins when a place is free', () => {
   assert.deepEqual(both, { b: 4, c: 12, a: 16 })
 })
 
-test('a length that is not known is taken for the mean', () => {
+test('an unknown length counts as the mean', () => {
   assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
   assert.deepEqual(
     left([open('a', null, 0, { weight: 3 })], [], SPEED),
@@ -49,7 +49,7 @@ test('a length that is not known is taken for the mean', () => {
   )
 })
 
-test('what an engine says a request takes at least goes before its work', () => {
+test('the minimum that an engine states takes precedence over the work', () => {
   const lasting = { secondsAtLeast: 15 }
   assert.deepEqual(left([open('a', 100, 0.99, lasting)], [], SPEED), { a: 15 })
   assert.deepEqual(left([open('a', 1000, 0, lasting)], [], SPEED), { a: 100 })
@@ -59,7 +59,7 @@ test('what an engine says a request takes at least goes before its work', () => 
   assert.deepEqual(left([a, b], [open('c', 50)], SPEED), { b: 12, a: 15, c: 17 })
 })
 
-test('whatever is said: none ends before its work is done and its engine says', () => {
+test('whatever engines say, no request ends before its work is done and its engine allows', () => {
   const works = fc.array(
     fc.record({
       work: fc.double({ min: 0, max: 1e5, noNaN: true }),
@@ -88,7 +88,7 @@ test('whatever is said: none ends before its work is done and its engine says', 
   )
 })
 
-test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {
+test('whatever runs and waits, all work is done in the end, in turn, and no time is negative', () => {
   const works = fc.array(
     fc.record({
       work: fc.double({ min: 0, max: 1e5, noNaN: true }),
@@ -135,7 +135,7 @@ const run = (
   finishedAt: finishedAt * 1_000,
 })
 
-test('the speed is the work over the time in which something ran', () => {
+test('the speed is the work divided by the time in which anything ran', () => {
   const speed = (perSecond: number, meanSeconds: number, perEngineSecond = perSecond) => ({
     perSecond,
     perEngineSecond,

@@ -56,7 +56,7 @@ test('no line of several files is lost to the bar, however many they are', () =>
   assert.deepEqual(output.shown(), [''])
 })
 
-test('the line of one file fits the terminal, and leaves its notes', () => {
+test('the line of a single file fits the terminal, and keeps its notes', () => {
   const output = terminal()
   const view = createProgressView(output, false)
   view.note('a note')
@@ -74,7 +74,7 @@ test('the line of one file fits the terminal, and leaves its notes', () => {
   assert.deepEqual(output.shown(), [''])
 })
 
-test('elsewhere there is a line for each phase, which says what is waited for', () => {
+test('without a terminal there is a line for each phase, which says what it waits for', () => {
   const output = Object.assign(terminal(), { isTTY: false })
   const view = createProgressView(output, false)
   for (const part of [0, 0.5, 1]) view.show('uploading', part)

@@ -35,7 +35,7 @@ test('with several each has a GPU, a name, ports and a folder of its own', () =>
   assert.equal(new Set(all('SCRATCH_DIR')).size, 3)
 })
 
-test('an engine has a thread for files per core, four at least', () => {
+test('an engine has one thread for files per core, and at least four', () => {
   const [engine] = enginesFor({ ...options, env: {} })
   assert.equal(engine?.env.UV_THREADPOOL_SIZE, String(Math.max(4, availableParallelism())))
 })
