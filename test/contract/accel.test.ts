@@ -47,9 +47,9 @@ test('extension: without such a proxy, for other origins and for engines, the re
   const url = await targetUrl(gateway)
   const crossOrigin = { ...PROXIED, origin: 'https://app.example.com' }
   for (const headers of [{}, crossOrigin]) {
-    const { body, headers: answered } = await gateway.call('GET', url, { headers })
+    const { body, headers: responseHeaders } = await gateway.call('GET', url, { headers })
     assert.ok(body.length > 0)
-    assert.equal(answered['x-accel-redirect'], undefined)
+    assert.equal(responseHeaders['x-accel-redirect'], undefined)
   }
   const wary = await startGateway(t, { config: { mediaAccelPath: PREFIX } })
   const untrusted = await wary.call('GET', await targetUrl(wary), { headers: PROXIED })

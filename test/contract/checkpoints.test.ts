@@ -35,8 +35,8 @@ const isKept = ({ folder }: Gateway, requestId: string) =>
     () => false,
   )
 
-async function startLong(...given: Parameters<typeof startGateway>) {
-  const gateway = await startGateway(...given)
+async function startLong(...args: Parameters<typeof startGateway>) {
+  const gateway = await startGateway(...args)
   const requestId = await submitted(gateway, LONG)
   return { gateway, requestId, job: gateway.broker.jobOf(requestId) }
 }

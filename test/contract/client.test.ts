@@ -42,8 +42,8 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
 
 test('clients: their types match the API description', async () => {
   const types = [readFileSync(CLIENT_TYPES, 'utf8'), readFileSync(PYTHON_TYPES, 'utf8')]
-  const made = [await makeClientTypes(), makePythonClientTypes()]
-  assert.deepEqual(types, made, 'run: npm run winnow -- client-types')
+  const generated = [await makeClientTypes(), makePythonClientTypes()]
+  assert.deepEqual(types, generated, 'run: npm run winnow -- client-types')
 })
 
 test('client: a complete download replaces a file, and leaves nothing else behind', async (t) => {
@@ -130,9 +130,9 @@ test('client: a larger file is uploaded separately, and separated all the same',
   const media = { name: 'a.wav', contentType: 'audio/wav', bytes }
   const separating = client.separate(media, 'a bell')
   const requestId = await firstRequest(gateway)
-  const answered = gateway.logged('info').map(({ path }) => path)
+  const paths = gateway.logged('info').map(({ path }) => path)
   assert.deepEqual(
-    [answered.includes('/v1/files'), answered.includes('/v1/audio/separate')],
+    [paths.includes('/v1/files'), paths.includes('/v1/audio/separate')],
     [true, false],
   )
   await complete(gateway, requestId)
@@ -363,10 +363,10 @@ test('client: following waits as long as Retry-After says', async (t) => {
 
 test("client: following ends with the service's error", async (t) => {
   const error = { code: 'NOT_FOUND', message: 'Gone.' }
-  const gone = await serve(t, event('error', { error }))
+  const failing = await serve(t, event('error', { error }))
   const unknown = await serve(t, fails(404))
   for (const [{ url, requests }, code] of [
-    [gone, 'NOT_FOUND'],
+    [failing, 'NOT_FOUND'],
     [unknown, 'HTTP_404'],
   ] as const) {
     await assert.rejects(createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next(), {

@@ -31,19 +31,19 @@ for (const [direction, jumpMs] of JUMPS) {
   test(`1 a clock set ${direction} stops neither a request with its webhook nor a repeated submit`, async (t) => {
     const gateway = await startGateway(t)
     const { store, clock } = gateway
-    const given = {
+    const submission = {
       headers: { 'idempotency-key': 'once' },
       body: {
         input: { prompt: 'a bell', file_id: await uploadFile(gateway) },
         webhookUrl: 'https://hooks.example/',
       },
     }
-    const first = await gateway.call('POST', `${API}/audio/separate`, given)
+    const first = await gateway.call('POST', `${API}/audio/separate`, submission)
     await gateway.publish()
     clock.set(jumpMs)
     const { request_id: requestId } = first.json()
     await gateway.event('started', requestId)
-    assert.equal((await gateway.call('POST', `${API}/audio/separate`, given)).body, first.body)
+    assert.equal((await gateway.call('POST', `${API}/audio/separate`, submission)).body, first.body)
     await sweep(gateway.deps)
     clock.set(-2 * jumpMs)
     await complete(gateway, requestId)

@@ -167,7 +167,7 @@ async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gateway> {
+async function startFastGateway(t: Parameters<typeof startGateway>[0]): Promise<Gateway> {
   const gateway = await startGateway(t)
   if (gateway.database.url === undefined) {
     await sql`pragma synchronous = off`.execute(gateway.store) // no power cut here
@@ -176,7 +176,7 @@ async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gate
 }
 
 test('6 one at a time, every step changes credits as the rules say', async (t) => {
-  const gateway = await quickGateway(t)
+  const gateway = await startFastGateway(t)
   const script = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, steps) => {
@@ -200,7 +200,7 @@ test('6 one at a time, every step changes credits as the rules say', async (t) =
 })
 
 test('6 whatever happens concurrently, no account is overdrawn and nothing is charged twice', async (t) => {
-  const gateway = await quickGateway(t)
+  const gateway = await startFastGateway(t)
   const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), {
     minLength: 1,
     maxLength: 4,

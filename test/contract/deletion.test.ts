@@ -88,8 +88,8 @@ test('extension: deleting a request whose job is being published withdraws the j
   const gateway = await startGateway(t)
   const requestId = await submitted({ ...gateway, publish: async () => undefined } as Gateway)
   const publishJob = gateway.broker.publishJob.bind(gateway.broker)
-  gateway.broker.publishJob = async (...given) => {
-    const sequence = await publishJob(...given)
+  gateway.broker.publishJob = async (...args) => {
+    const sequence = await publishJob(...args)
     assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
     return sequence
   }
@@ -184,8 +184,8 @@ test('extension: a deleted file that was never uploaded accepts no upload', asyn
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
-    const staged = await stage(...given)
+  gateway.disk.stage = async (...args) => {
+    const staged = await stage(...args)
     assert.equal((await removeFile(gateway, created.file_id)).statusCode, 204)
     return staged
   }
@@ -201,23 +201,23 @@ test('extension: an upload that a bucket accepts while its file is being deleted
   const { file_id: fileId } = (
     await gateway.call('POST', '/v1/files', { body: createFileBody() })
   ).json()
-  const kept = new Set<string>()
+  const storedKeys = new Set<string>()
   const upload = { bytes: FILE_BYTES.length, arrivedAt: gateway.clock.now() }
   const bucket = {
     kind: 's3',
     pendingUploadOf: async () => upload,
     accept: async () => {
       await removeFile(gateway, fileId)
-      kept.add(`inputs/${fileId}`)
+      storedKeys.add(`inputs/${fileId}`)
       return true
     },
     dropPendingUpload: async () => undefined,
-    remove: async (key: string) => void kept.delete(key),
+    remove: async (key: string) => void storedKeys.delete(key),
   } as unknown as Bucket
   const uploads = new PendingUploads({ ...gateway.deps, mediaStore: bucket })
   const file = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
   await uploads.accept(file)
-  assert.deepEqual([...kept], [])
+  assert.deepEqual([...storedKeys], [])
 })
 
 test('extension: bytes that cannot be deleted now are deleted later, even by the next process', async (t) => {

@@ -96,7 +96,7 @@ test(
     })
     const [first, second] = slowHosts(2)
     const settled: string[] = []
-    const held = submit(gateway.key, first!, settled)
+    const resolving = submit(gateway.key, first!, settled)
     await names.whenAsked(1)
     const waiting = submit(gateway.key, second!, settled)
     const refused = await submit(gateway.key, 'fast.example')
@@ -106,7 +106,7 @@ test(
     assert.deepEqual(settled, [])
     assert.equal((await submit(await gateway.newKey(), 'fast.example')).statusCode, 202)
     endWaits()
-    await held
+    await resolving
     await names.whenAsked(3)
     endWaits()
     await waiting
@@ -139,10 +139,10 @@ test('a client that hangs up leaves its slot to the next', { timeout }, async (t
     outgoing.end(JSON.stringify({ input: { prompt: 'a bell', audio_url: at(host) } }))
     return outgoing
   }
-  const gone = send('first.slow.example')
+  const abandoned = send('first.slow.example')
   await names.whenAsked(1)
   const next = send('fast.example')
-  gone.destroy()
+  abandoned.destroy()
   const [answer] = await once(next, 'response')
   assert.equal(answer.statusCode, 202)
   answer.resume()

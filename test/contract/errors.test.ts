@@ -226,17 +226,17 @@ test('7.4 unknown ids and ids of another account answer the same 404', async (t)
   const [fileId, requestId] = [await uploadFile(gateway), await submitted(gateway)]
   await complete(gateway, requestId)
   const other = callWith(gateway, await gateway.newKey())
-  const shown = new Set<string>()
+  const bodies = new Set<string>()
   for (const id of [requestId, 'req_unknown', 'x'.repeat(2_000), '%00', '..%2f..']) {
     for (const part of ['status', 'status/stream', 'result']) {
       const reply = await other('GET', `${API}/requests/${id}/${part}`)
       assertError(reply, 'NOT_FOUND')
-      shown.add(reply.body)
+      bodies.add(reply.body)
     }
     assertError(await other('PUT', `${API}/requests/${id}/cancel`), 'NOT_FOUND')
     assertError(await other('DELETE', `${API}/requests/${id}`), 'NOT_FOUND')
   }
-  assert.equal(shown.size, 1)
+  assert.equal(bodies.size, 1)
   for (const id of [fileId, 'file_unknown']) {
     assertError(await other('GET', `/v1/files/${id}`), 'NOT_FOUND')
     assertError(await other('DELETE', `/v1/files/${id}`), 'NOT_FOUND')
@@ -298,8 +298,8 @@ test('extension: X-Request-Id is echoed, or made up if it is missing or invalid'
   const idOf = async (headers: Record<string, string>) =>
     (await gateway.call('GET', '/v1/models', { headers })).headers['x-request-id']
   assert.equal(await idOf({ 'x-request-id': 'client-1.2:3' }), 'client-1.2:3')
-  for (const given of ['', 'a b', 'x'.repeat(129), 'é']) {
-    assert.match(String(await idOf({ 'x-request-id': given })), /^http_[0-9a-f]{32}$/)
+  for (const requestId of ['', 'a b', 'x'.repeat(129), 'é']) {
+    assert.match(String(await idOf({ 'x-request-id': requestId })), /^http_[0-9a-f]{32}$/)
   }
 })
 

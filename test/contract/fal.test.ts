@@ -36,7 +36,7 @@ const clientOf = (address: string, key: string): FalClient =>
   })
 
 /** Completes the first request like an engine while the client's call `work` is running. */
-async function completing<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
+async function completeDuring<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
   await complete(gateway, await firstRequest(gateway))
   return work
 }
@@ -46,7 +46,7 @@ test('fal.subscribe with a Blob gives fal its result, by polling and by streamin
     const { gateway, fal, address } = await start(t)
     const updates: QueueStatus[] = []
     const input = { audio_url: AUDIO, prompt: 'a bell', output_format: 'mp3' } as const
-    const { data, requestId } = await completing(
+    const { data, requestId } = await completeDuring(
       gateway,
       fal.subscribe(MODEL, {
         input: { ...input, predict_spans: true },
@@ -116,7 +116,7 @@ test('a webhook has the shape of fal, whether a request completes or fails', asy
 test('fal.run waits for the result, and fal.queue.cancel ends a request', async (t) => {
   const { gateway, fal } = await start(t)
   const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
-  const { data } = await completing(gateway, fal.run(MODEL, { input }))
+  const { data } = await completeDuring(gateway, fal.run(MODEL, { input }))
   assert.equal(data.duration, 12.5)
   const { request_id: requestId } = await fal.queue.submit(MODEL, { input })
   await fal.queue.cancel(MODEL, { requestId })

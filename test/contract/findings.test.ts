@@ -17,7 +17,7 @@ import {
 } from '../support/gateway/start-gateway.ts'
 
 /** Completes a request whose engine reported these findings, one per prompt. */
-async function completed(
+async function completeWith(
   gateway: Gateway,
   input: object,
   findings: readonly Finding[],
@@ -46,7 +46,7 @@ const UNKNOWN = { match: 0.3, understood_as: null }
 test('status and result have the match and the name, which is null if none is close', async (t) => {
   const gateway = await startGateway(t)
   for (const finding of [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]) {
-    const { status, data } = await completed(gateway, {}, [finding])
+    const { status, data } = await completeWith(gateway, {}, [finding])
     for (const { match, understood_as } of [status, data]) {
       assert.deepEqual({ match, understood_as }, finding)
     }
@@ -59,7 +59,7 @@ test("each of several prompts has a match; the first one's stands for the reques
   const gateway = await startGateway(t)
   const findings = [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]
   const prompts = ['dog', 'washing machine']
-  const { status, data } = await completed(gateway, { prompts }, findings)
+  const { status, data } = await completeWith(gateway, { prompts }, findings)
   assert.deepEqual(
     status.targets,
     findings.map((finding, i) => ({ prompt: prompts[i], ...finding })),
@@ -75,7 +75,7 @@ test("each of several prompts has a match; the first one's stands for the reques
 
 test('a model that reports neither, and a request before its end, has no findings', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompts: ['dog', 'cat'] }, [])
+  const { status, data } = await completeWith(gateway, { prompts: ['dog', 'cat'] }, [])
   for (const answer of [status, data, data.targets[0]]) {
     assert.equal('match' in answer || 'understood_as' in answer, false)
   }
@@ -108,7 +108,7 @@ const LOST_MESSAGE =
 
 test('each prompt has a finding: found, or unsure and by how much the target was softened', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
+  const { status, data } = await completeWith(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
   const expected = [CLEAR, FAINT].map((finding, i) => ({
     prompt: PROMPTS[i],
     ...finding,
@@ -126,7 +126,7 @@ test('findings say where a sound was heard, what was heard instead, or that it w
     { ...CLEAR, where, share: 0.25, quality: 'fair' },
     { match: 0.2, understood_as: 'violin', state: 'similar', softened_db: 0, similar_to: 'cello' },
   ]
-  const { requestId, data } = await completed(gateway, { prompts: PROMPTS }, findings)
+  const { requestId, data } = await completeWith(gateway, { prompts: PROMPTS }, findings)
   assert.deepEqual([data.findings[0].where, data.findings[0].share], [where, 0.25])
   assert.equal(data.findings[0].quality, 'fair')
   const { call } = await startSeparationClient(t, gateway)
@@ -137,8 +137,8 @@ test('findings say where a sound was heard, what was heard instead, or that it w
     second.message,
     'There is a sound like a violin: a cello. The file holds what comes nearest.',
   )
-  const gone: Finding = { match: 0.01, understood_as: 'dog', state: 'absent', softened_db: 28 }
-  const { data: without } = await completed(gateway, { prompt: 'dog' }, [gone])
+  const absent: Finding = { match: 0.01, understood_as: 'dog', state: 'absent', softened_db: 28 }
+  const { data: without } = await completeWith(gateway, { prompt: 'dog' }, [absent])
   assert.equal(
     without.findings[0].message,
     'No dog was heard. The file holds what comes nearest, up to 28 dB softer.',
@@ -147,7 +147,7 @@ test('findings say where a sound was heard, what was heard instead, or that it w
 
 test('for an unknown prompt the findings say what its file holds, and the file is named after it', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const { status, data } = await completeWith(gateway, { prompt: 'kettle' }, [LOST])
   const expected = [{ prompt: 'kettle', ...LOST, message: LOST_MESSAGE }]
   assert.deepEqual([status.findings, data.findings], [expected, expected])
   assert.match(data.target.file_name, /\.everything-but-speech-not-kettle\.wav$/)
@@ -156,23 +156,23 @@ test('for an unknown prompt the findings say what its file holds, and the file i
 
 test('for a prompt that is not a name the findings and file names say how it was read; over gRPC too', async (t) => {
   const gateway = await startGateway(t)
-  const asked = [{ sound: 'drums', excluded: true, state: 'found' as const }]
-  const finding = { ...CLEAR, understood_as: 'drums', asked }
-  const { requestId, data } = await completed(gateway, { prompt: 'no drums' }, [finding])
+  const sounds = [{ sound: 'drums', excluded: true, state: 'found' as const }]
+  const finding = { ...CLEAR, understood_as: 'drums', asked: sounds }
+  const { requestId, data } = await completeWith(gateway, { prompt: 'no drums' }, [finding])
   const message = 'Everything but the drums; the drums were found (match 97 %).'
   assert.deepEqual(data.findings, [{ prompt: 'no drums', ...finding, message }])
   assert.match(data.target.file_name, /\.without-drums\.wav$/)
   assert.match(data.residual.file_name, /\.rest\.drums\.wav$/)
   const { call } = await startSeparationClient(t, gateway)
   const { findings } = await call('Get', { request_id: requestId })
-  assert.deepEqual(findings[0].asked, asked)
-  const earlier = await completed(gateway, { prompt: 'no drums' }, [CLEAR])
+  assert.deepEqual(findings[0].asked, sounds)
+  const earlier = await completeWith(gateway, { prompt: 'no drums' }, [CLEAR])
   assert.match(earlier.data.target.file_name, /\.no-drums\.wav$/, 'an engine of 0.4.0 gave them')
 })
 
 test('over gRPC the findings have the same names', async (t) => {
   const gateway = await startGateway(t)
-  const { requestId } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const { requestId } = await completeWith(gateway, { prompt: 'kettle' }, [LOST])
   const { call } = await startSeparationClient(t, gateway)
   const { findings, result } = await call('Get', { request_id: requestId })
   const expected = {
@@ -188,11 +188,11 @@ test('over gRPC the findings have the same names', async (t) => {
 
 test('the result has the gain of the outputs, over gRPC too, unless the engine is an older version', async (t) => {
   const gateway = await startGateway(t)
-  const { requestId, data } = await completed(gateway, {}, [], {}, -6.02)
+  const { requestId, data } = await completeWith(gateway, {}, [], {}, -6.02)
   assert.equal(data.gain_db, -6.02)
   const { call } = await startSeparationClient(t, gateway)
   assert.equal((await call('Get', { request_id: requestId })).result.gain_db, -6.02)
-  assert.equal('gain_db' in (await completed(gateway, {}, [])).data, false)
+  assert.equal('gain_db' in (await completeWith(gateway, {}, [])).data, false)
 })
 
 test('status, result, webhook and gRPC name the model of each target', async (t) => {
@@ -200,7 +200,7 @@ test('status, result, webhook and gRPC name the model of each target', async (t)
   const prompts = ['vocals', 'a person speaking']
   const found = [{ model: 'htdemucs' }, { model: 'mini', ...CLEAR }]
   const webhook = { webhookUrl: 'https://hooks.example.com/x' }
-  const { requestId, status, data } = await completed(gateway, { prompts }, found, webhook)
+  const { requestId, status, data } = await completeWith(gateway, { prompts }, found, webhook)
   const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
   const { call } = await startSeparationClient(t, gateway)
   const message = await call('Get', { request_id: requestId })

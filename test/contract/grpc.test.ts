@@ -82,8 +82,8 @@ test('grpc: a request is submitted, watched to its end, and fetched with its res
       { start: 0, end: 1, include: true },
     ],
   })
-  const [stored] = await gateway.store.selectFrom('requests').select('metadata').execute()
-  assert.equal(stored?.metadata, submission.metadata_json)
+  const [row] = await gateway.store.selectFrom('requests').select('metadata').execute()
+  assert.equal(row?.metadata, submission.metadata_json)
 
   const messages: Record<string, any>[] = []
   for await (const message of watch({ request_id: requestId, logs: true })) {
@@ -364,8 +364,8 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
   let allClosed = () => {}
   const { feed } = gateway
   const start = feed.watch
-  feed.watch = (...given) => {
-    const opened = start.call(feed, ...given)
+  feed.watch = (...args) => {
+    const opened = start.call(feed, ...args)
     const { close } = opened
     let isOpen = true
     open += 1
@@ -493,11 +493,11 @@ test('grpc: calls are identified by x-request-id, and messages have a size limit
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
-  for (const [given, expected] of [
+  for (const [requestId, expected] of [
     ['mine-1', /^mine-1$/],
     ['a b', /^grpc_[0-9a-f]{32}$/],
   ] as const) {
-    const watching = watch(request, { metadata: { 'x-request-id': given } })
+    const watching = watch(request, { metadata: { 'x-request-id': requestId } })
     const [head] = (await once(watching, 'metadata')) as [grpc.Metadata]
     assert.match(String(head.get('x-request-id')[0]), expected)
     watching.on('error', () => undefined).cancel()

@@ -53,8 +53,8 @@ const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
 test('7 the gateway keeps the file that the engine made, readable only by itself', async (t) => {
   const { gateway, requestId, job, folder, engineFolder } = await start(t)
   assert.equal(job.shared_folder, engineFolder)
-  const given = await give(gateway, job)
-  assert.deepEqual([given.statusCode, given.headers[PLACE_HEADER]], [204, ATTEMPT_ID])
+  const reply = await give(gateway, job)
+  assert.deepEqual([reply.statusCode, reply.headers[PLACE_HEADER]], [204, ATTEMPT_ID])
   const [made, kept] = await Promise.all(
     [join(folder, 'target'), pathOf(gateway, requestId)].map((path) => stat(path)),
   )

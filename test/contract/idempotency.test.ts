@@ -186,15 +186,15 @@ test('8 however submits with keys overlap, each key submits once and conflicts a
       assert.equal(Number(now) - Number(before), keys.size, 'one request for each key')
       for (const key of keys) {
         const mine = replies.filter((one) => one.key === key)
-        const taken = mine.filter(({ reply }) => reply.statusCode === 202)
+        const accepted = mine.filter(({ reply }) => reply.statusCode === 202)
         assert.equal(
-          new Set(taken.map(({ reply }) => reply.body)).size,
+          new Set(accepted.map(({ reply }) => reply.body)).size,
           1,
           'one answer for each key',
         )
-        assert.equal(new Set(taken.map(({ prompt }) => prompt)).size, 1, 'and one body')
+        assert.equal(new Set(accepted.map(({ prompt }) => prompt)).size, 1, 'and one body')
         for (const { reply, prompt } of mine) {
-          if (prompt !== taken[0]?.prompt)
+          if (prompt !== accepted[0]?.prompt)
             assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
           else assert.equal(reply.statusCode, 202, reply.body)
         }

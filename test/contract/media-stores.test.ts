@@ -198,8 +198,8 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
     assert.equal(submitted.status, 202)
     const { request_id: requestId } = (await submitted.json()) as { request_id: string }
     await gateway.publish()
-    const kept = await open(gateway.broker.jobOf(requestId).source.url)
-    assert.deepEqual(new Uint8Array(await kept.arrayBuffer()), bytes)
+    const source = await open(gateway.broker.jobOf(requestId).source.url)
+    assert.deepEqual(new Uint8Array(await source.arrayBuffer()), bytes)
     const media = store ?? gateway.disk
     const before = await keys(media)
     assert.equal((await post(new Uint8Array(0))).status, 400)
@@ -321,12 +321,14 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
     }
     const all = await keys(gateway.deps.mediaStore)
     // The engine reported only the sound.
-    const wanted = all.filter((key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key))
+    const referenced = all.filter(
+      (key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key),
+    )
     await sweepOrphans(gateway.deps)
     assert.deepEqual(await keys(gateway.deps.mediaStore), all)
     gateway.clock.advance(2 * DAY_MS)
     await sweepOrphans(gateway.deps)
-    assert.deepEqual(await keys(gateway.deps.mediaStore), wanted)
+    assert.deepEqual(await keys(gateway.deps.mediaStore), referenced)
     assert.ok(target.url, 'the other request has its result')
   })
 }
@@ -380,16 +382,16 @@ async function start(t: TestContext, store: Bucket | null) {
   const storeOutputs = async (job: Job, text?: string) => {
     for (const [part, url] of Object.entries(job.upload_urls)) {
       const headers = { 'content-type': 'audio/wav' }
-      const stored = await fetchAt(url, { method: 'PUT', headers, body: text ?? `of ${part}` })
-      assert.equal(stored.status, 200, await stored.text())
+      const reply = await fetchAt(url, { method: 'PUT', headers, body: text ?? `of ${part}` })
+      assert.equal(reply.status, 200, await reply.text())
     }
   }
   const complete = async (job?: Job) => {
-    const known = job ?? (await submitted())
-    await storeOutputs(known)
-    await gateway.event('started', known.request_id)
-    await gateway.event('completed', known.request_id)
-    const result = await gateway.call('GET', `${API}/requests/${known.request_id}/result`)
+    const completedJob = job ?? (await submitted())
+    await storeOutputs(completedJob)
+    await gateway.event('started', completedJob.request_id)
+    await gateway.event('completed', completedJob.request_id)
+    const result = await gateway.call('GET', `${API}/requests/${completedJob.request_id}/result`)
     return result.json().data
   }
   return { gateway, fetch: fetchAt, create, submit, submitted, store: storeOutputs, complete }

@@ -136,11 +136,11 @@ test('2.4 2.6 2.7 null for a required field is refused, and null within metadata
   assert.equal(refused.json().error.param, 'input')
   const span = await submit({ input: { ...input, spans: [{ start: null, end: 1 }] } })
   assert.equal(span.json().error.param, 'input.spans[0].start')
-  const kept = await submit({ input, metadata: { job: null } })
+  const reply = await submit({ input, metadata: { job: null } })
   const row = await gateway.store
     .selectFrom('requests')
     .select('metadata')
-    .where('request_id', '=', kept.json().request_id)
+    .where('request_id', '=', reply.json().request_id)
     .executeTakeFirst()
   assert.equal(row?.metadata, '{"job":null}')
 })

@@ -42,8 +42,8 @@ async function outputsOnDisk({ folder }: Gateway): Promise<string[]> {
 /** Awaits `before` ahead of each placing of media, like a disk that takes this long. */
 function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
   const stage = disk.stage.bind(disk)
-  disk.stage = async (...given) => {
-    const staged = await stage(...given)
+  disk.stage = async (...args) => {
+    const staged = await stage(...args)
     const place = async (key: string) => {
       await before()
       await staged.place(key)
@@ -56,13 +56,13 @@ function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
 function holdPlacing(gateway: Gateway) {
   let allow!: () => void
   const allowed = new Promise<void>((resolve) => (allow = resolve))
-  const asked = new Promise<void>((resolve) =>
+  const placing = new Promise<void>((resolve) =>
     delayPlacing(gateway, () => {
       resolve()
       return allowed
     }),
   )
-  return { asked, allow }
+  return { placing, allow }
 }
 
 for (const kind of ['input', 'output'] as const) {
@@ -73,7 +73,7 @@ for (const kind of ['input', 'output'] as const) {
     const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target!
     const disk = holdPlacing(gateway)
     const storing = gateway.call('PUT', url, { body: FILE_BYTES })
-    await disk.asked
+    await disk.placing
     assert.equal((await gateway.call('GET', '/v1/account')).statusCode, 200)
     assert.equal(
       (await gateway.call('POST', '/v1/files', { body: createFileBody() })).statusCode,
@@ -119,7 +119,7 @@ test('an upload that only gets its place after the end is removed again', async 
   await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
   const disk = holdPlacing(gateway)
   const late = put(gateway, job, 'lost', 'late')
-  await disk.asked
+  await disk.placing
   await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
   disk.allow()
   assertError(await late, 'REQUEST_FINISHED')
@@ -139,7 +139,7 @@ test('an upload that an attempt repeats while it completes keeps its output', as
   await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
   const disk = holdPlacing(gateway)
   const again = put(gateway, job, 'won', 'won')
-  await disk.asked
+  await disk.placing
   await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
   disk.allow()
   assert.equal((await again).statusCode, 200)

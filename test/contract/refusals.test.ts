@@ -14,7 +14,7 @@ const BYTES = 64 * MEBIBYTE
 const TRIES = 8
 
 /** Makes an upload address that refuses, because its signature is wrong. */
-async function refusing(t: TestContext) {
+async function startRefusing(t: TestContext) {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const client = createClient({ baseUrl: address, apiKey: gateway.key })
@@ -33,14 +33,14 @@ async function* body(bytes: number) {
 }
 
 test('the TypeScript client learns why its upload was refused early', async (t) => {
-  const { client, file } = await refusing(t)
+  const { client, file } = await startRefusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     await assert.rejects(client.send(file, body(BYTES)), { code: 'PERMISSION_DENIED' })
   }
 })
 
 test('so does a client that only reads the response after sending everything', async (t) => {
-  const { url } = await refusing(t)
+  const { url } = await startRefusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     const socket = connect(Number(url.port), '127.0.0.1')
     await once(socket, 'connect')
@@ -58,7 +58,7 @@ test('so does a client that only reads the response after sending everything', a
 })
 
 test('a client that never ends is cut off', async (t) => {
-  const { url } = await refusing(t)
+  const { url } = await startRefusing(t)
   const socket = connect(Number(url.port), '127.0.0.1')
   socket.on('error', () => undefined) // gets reset
   socket.write(`PUT ${url.pathname} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)

@@ -59,10 +59,10 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   }
   const stats = () => Promise.reject(new Error('not asked for'))
   const cancel = async () => 'STOPPED'
-  let asked = 0
+  let calls = 0
   const describe = async () => {
-    asked += 1
-    if (asked === 1) throw new Error('too early')
+    calls += 1
+    if (calls === 1) throw new Error('too early')
     return description
   }
   const engine = { ...NO_MODELS, describe, stats, cancel, close() {} }
@@ -71,11 +71,11 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   const announce = () =>
     gateway.engineRegistry.announced({ engine_id: ENGINE, control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
-  assert.deepEqual([await engines(), await engines(), asked], [[], [], 1])
+  assert.deepEqual([await engines(), await engines(), calls], [[], [], 1])
   gateway.clock.advance(10_000)
   const [[{ model, engine_id: name }]] = await Promise.all([engines(), engines()])
   announce()
-  assert.deepEqual([(await engines())[0].engine_id, asked], [name, 2], 'not asked at each call')
+  assert.deepEqual([(await engines())[0].engine_id, calls], [name, 2], 'not asked at each call')
   assert.match(name, /^engine_[0-9a-f]{16}$/, 'the host of an engine is not shown')
   assert.equal(model.name, 'mini')
   assert.deepEqual(

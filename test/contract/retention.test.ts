@@ -111,8 +111,8 @@ test('3 a file that was never uploaded expires, and a late upload leaves nothing
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
-    const staged = await stage(...given)
+  gateway.disk.stage = async (...args) => {
+    const staged = await stage(...args)
     gateway.clock.advance(HOUR_MS) // while the bytes are in transit
     return staged
   }
@@ -190,10 +190,10 @@ test('3 an output written while its request fails leaves nothing behind', async 
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
+  gateway.disk.stage = async (...args) => {
     await gateway.event('failed', requestId)
     await sweep(gateway.deps)
-    return stage(...given)
+    return stage(...args)
   }
   assertError(
     await gateway.call('PUT', urls.target!, { body: Buffer.from('late') }),
@@ -294,7 +294,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
   const stored = await onDisk(gateway)
-  const wanted = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
+  const reported = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
   const media = join(gateway.folder, 'media')
   const put = async (path: string, ageMs: number) => {
     await mkdir(dirname(join(media, path)), { recursive: true })
@@ -312,7 +312,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   await put('outputs/req_gone/residual', DAY_MS + 1)
   await put('notes/readme', 9 * DAY_MS) // not made by the gateway
   await sweepOrphans(gateway.deps)
-  assert.deepEqual(await onDisk(gateway), [...wanted, 'inputs/file_new', 'notes/readme'].sort())
+  assert.deepEqual(await onDisk(gateway), [...reported, 'inputs/file_new', 'notes/readme'].sort())
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])
 })
 

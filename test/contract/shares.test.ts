@@ -23,7 +23,7 @@ import { leftRows } from '../support/gateway/stored.ts'
 type Caller = Pick<Gateway, 'call'>
 
 /** Completes a request of the caller. */
-async function completed(gateway: Gateway, input: object = {}, more: object = {}) {
+async function completeRequest(gateway: Gateway, input: object = {}, more: object = {}) {
   const requestId = await submitted(gateway, input, more)
   await complete(gateway, requestId)
   return requestId
@@ -49,7 +49,7 @@ const read = ({ call }: Caller, secret: string) => call('GET', '/v1/shared', { k
 test('extension: a share plays one result without a key, and reveals nothing about its account', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompts: ['a bell', 'a horn'] }
-  const requestId = await completed(gateway, input, { metadata: { order: 'of a customer' } })
+  const requestId = await completeRequest(gateway, input, { metadata: { order: 'of a customer' } })
   const { secret, expires_at } = await share(gateway, requestId, { expires_in: 7_200 })
   assert.equal(Date.parse(expires_at), gateway.clock.now() + 2 * HOUR_MS)
   const reply = await read(gateway, secret)
@@ -74,7 +74,7 @@ test('extension: a share plays one result without a key, and reveals nothing abo
 
 test('extension: addresses of shared media are valid for an hour plus the length of the media', async (t) => {
   const gateway = await startGateway(t)
-  const { secret } = await share(gateway, await completed(gateway))
+  const { secret } = await share(gateway, await completeRequest(gateway))
   const { data } = (await read(gateway, secret)).json()
   const fetch = () => gateway.call('GET', data.target.url, { key: null })
   gateway.clock.advance(HOUR_MS + 12_000)
@@ -86,7 +86,7 @@ test('extension: addresses of shared media are valid for an hour plus the length
 
 test('extension: a share ends at its time, with the outputs at the latest', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const short = await share(gateway, requestId, { expires_in: 60 })
   const day = await share(gateway, requestId)
   const whole = await share(gateway, requestId, { expires_in: 7 * 86_400 })
@@ -108,7 +108,7 @@ test('extension: a share ends at its time, with the outputs at the latest', asyn
 
 test('extension: shares are listed without their secrets, and revoked at once', async (t) => {
   const gateway = await startGateway(t)
-  const [one, two] = [await completed(gateway), await completed(gateway)]
+  const [one, two] = [await completeRequest(gateway), await completeRequest(gateway)]
   const first = await share(gateway, one)
   gateway.clock.advance(1_000)
   const second = await share(gateway, two)
@@ -116,8 +116,8 @@ test('extension: shares are listed without their secrets, and revoked at once', 
   assertShape(ShareList, listed.json())
   const withoutSecret = [second, first].map(({ secret: _secret, ...rest }) => rest)
   assert.deepEqual(listed.json().data, withoutSecret)
-  const stored = JSON.stringify(await gateway.store.selectFrom('shares').selectAll().execute())
-  assert.ok(!stored.includes(first.secret.slice(4)))
+  const rows = JSON.stringify(await gateway.store.selectFrom('shares').selectAll().execute())
+  assert.ok(!rows.includes(first.secret.slice(4)))
 
   const stranger = { call: callWith(gateway, await gateway.newKey()) }
   assert.deepEqual((await stranger.call('GET', '/v1/shares')).json().data, [])
@@ -155,7 +155,7 @@ test('extension: whoever may read a result may share it, once it exists', async 
 
 test("extension: a share's secret is not an API key, and an API key is not a secret", async (t) => {
   const gateway = await startGateway(t)
-  const { secret } = await share(gateway, await completed(gateway))
+  const { secret } = await share(gateway, await completeRequest(gateway))
   for (const path of ['/v1/account', '/v1/shares', `${API}/requests`]) {
     assertError(await gateway.call('GET', path, { key: secret }), 'UNAUTHENTICATED')
   }
@@ -169,7 +169,7 @@ test('extension: a share is deleted with its request, and suspended while its ac
   const gateway = await startGateway(t)
   const account = 'acct_of_shares'
   const own = { ...gateway, call: callWith(gateway, await gateway.newKey(undefined, account)) }
-  const [one, two] = [await completed(own), await completed(own)]
+  const [one, two] = [await completeRequest(own), await completeRequest(own)]
   const [first, second] = [await share(own, one), await share(own, two)]
   assert.equal((await own.call('DELETE', `${API}/requests/${one}`)).statusCode, 204)
   assertError(await read(gateway, first.secret), 'UNAUTHENTICATED')
@@ -187,7 +187,7 @@ test('extension: a share is deleted with its request, and suspended while its ac
 
 test('extension: the shares of a request and of an account, and the calls of each share, are limited', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 1_000 })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const one = await share(gateway, requestId, { expires_in: 100 })
   for (let i = 1; i < SHARES_MAX.perRequest; i++) await share(gateway, requestId)
   const full = await tryShare(gateway, requestId)
@@ -202,7 +202,7 @@ test('extension: the shares of a request and of an account, and the calls of eac
   const row = {
     ...(await gateway.store.selectFrom('shares').selectAll().executeTakeFirstOrThrow()),
   }
-  const other = await completed(gateway)
+  const other = await completeRequest(gateway)
   for (let i = SHARES_MAX.perRequest - 1; i < SHARES_MAX.perAccount; i++) {
     const more = { share_id: `share_${i}`, secret_hash: `${i}`, request_id: other, account_id }
     await gateway.store
@@ -218,7 +218,7 @@ test('extension: the shares of a request and of an account, and the calls of eac
 
 test('extension: calls with one secret are limited like those of a key, without affecting others', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 10 })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const [one, two] = [await share(gateway, requestId), await share(gateway, requestId)]
   for (let i = 0; i < 10; i++) assert.equal((await read(gateway, one.secret)).statusCode, 200)
   const refused = await read(gateway, one.secret)
@@ -229,7 +229,7 @@ test('extension: calls with one secret are limited like those of a key, without 
 
 test('extension: log lines say who shared and who read, but never a secret', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const { secret, share_id: shareId } = await share(gateway, requestId)
   await read(gateway, secret)
   await gateway.call('DELETE', `/v1/shares/${shareId}`)
@@ -244,7 +244,7 @@ test('extension: log lines say who shared and who read, but never a secret', asy
 
 test('extension: without the page there are no shares', async (t) => {
   const gateway = await startGateway(t, { config: { playground: 'off' } })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   assertError(await tryShare(gateway, requestId), 'NOT_FOUND')
   assertError(await gateway.call('GET', '/v1/shared'), 'NOT_FOUND')
 })

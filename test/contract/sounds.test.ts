@@ -37,7 +37,11 @@ const submitSounds = async (gateway: Gateway, input: object = {}, more: object =
   })
 
 /** Submits a request for a list of sounds, publishes its job, and returns its id. */
-async function asked(gateway: Gateway, input: object = {}, more: object = {}): Promise<string> {
+async function submitList(
+  gateway: Gateway,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
   const reply = await submitSounds(gateway, input, more)
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
@@ -73,7 +77,7 @@ test('a list of sounds is a request like others, without outputs', async (t) => 
   const { model: ofResult, usage, metadata } = result
   assert.deepEqual([ofResult, metadata], ['audio/sounds', { take: 1 }])
   assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 2, billing_status: 'not_metered' })
-  const { rows } = await held(gateway)
+  const { rows } = await readHeldBytes(gateway)
   assert.deepEqual(rows, [FILE_BYTES.length], 'nothing but the file')
   const peaks = await gateway.call('GET', `${API}/requests/${requestId}/peaks`)
   assert.equal(peaks.statusCode, 404, peaks.body)
@@ -82,23 +86,23 @@ test('a list of sounds is a request like others, without outputs', async (t) => 
   assert.equal((await resultOf(gateway, requestId)).statusCode, 404)
 })
 
-async function held({ store }: Gateway) {
+async function readHeldBytes({ store }: Gateway) {
   const accounts = await store.selectFrom('accounts').select('media_held_bytes').execute()
   return { rows: accounts.map(({ media_held_bytes }) => Number(media_held_bytes)) }
 }
 
 test('a separation lists the sounds of its media, if its engine reports them', async (t) => {
   const gateway = await startGateway(t)
-  const [told, untold] = [await submitted(gateway), await submitted(gateway)]
-  await complete(gateway, told, { sounds: SOUNDS })
-  await complete(gateway, untold)
-  assert.deepEqual((await resultOf(gateway, told)).json().data.sounds, SOUNDS)
-  assert.equal((await resultOf(gateway, untold)).json().data.sounds, undefined)
+  const [withSounds, withoutSounds] = [await submitted(gateway), await submitted(gateway)]
+  await complete(gateway, withSounds, { sounds: SOUNDS })
+  await complete(gateway, withoutSounds)
+  assert.deepEqual((await resultOf(gateway, withSounds)).json().data.sounds, SOUNDS)
+  assert.equal((await resultOf(gateway, withoutSounds)).json().data.sounds, undefined)
 })
 
 test('an engine that gives no list of sounds, or no outputs, fails the request', async (t) => {
   const gateway = await startGateway(t)
-  const [sounds, separation] = [await asked(gateway), await submitted(gateway)]
+  const [sounds, separation] = [await submitList(gateway), await submitted(gateway)]
   await gateway.event('completed', sounds)
   await gateway.event('completed', separation, { sounds: SOUNDS, outputs: undefined as never })
   for (const [id, missing] of [
@@ -153,7 +157,7 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
     [605, 61],
   ] as const) {
     const { own, balance } = await meteredAccount(gateway, 100)
-    const requestId = await asked(own)
+    const requestId = await submitList(own)
     assert.deepEqual(await balance(), [100, 1])
     await list(own, requestId, seconds)
     const { usage } = (await resultOf(own, requestId)).json()
@@ -165,7 +169,7 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
 test('a list that the balance does not cover is refused, or fails without cost', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 3)
-  const requestId = await asked(own)
+  const requestId = await submitList(own)
   await gateway.event('started', requestId, { duration: 31 })
   const { status, error } = (await own.call('GET', `${API}/requests/${requestId}/status`)).json()
   assert.deepEqual([status, error.code], ['FAILED', 'INSUFFICIENT_CREDITS'])
@@ -205,7 +209,7 @@ test('an Idempotency-Key returns the same request again', async (t) => {
 
 test('the list of requests can have both kinds, or one', async (t) => {
   const gateway = await startGateway(t)
-  const [separation, sounds] = [await submitted(gateway), await asked(gateway)]
+  const [separation, sounds] = [await submitted(gateway), await submitList(gateway)]
   await list(gateway, sounds)
   const ids = async (query: string) => {
     const reply = await gateway.call('GET', `${API}/requests?${query}`)
@@ -221,7 +225,7 @@ test('the list of requests can have both kinds, or one', async (t) => {
 
 test('its source can be separated, but it has no outputs to separate or share', async (t) => {
   const gateway = await startGateway(t)
-  const sounds = await asked(gateway)
+  const sounds = await submitList(gateway)
   await list(gateway, sounds)
   const separate = (output: string) =>
     gateway.call('POST', `${API}/audio/separate`, {
@@ -238,13 +242,16 @@ test('its source can be separated, but it has no outputs to separate or share', 
   assert.equal(shared.statusCode, 400, shared.body)
   const separation = await submitted(gateway)
   await complete(gateway, separation)
-  await asked(gateway, { request_id: separation, output: 'target' })
+  await submitList(gateway, { request_id: separation, output: 'target' })
 })
 
 test('a webhook delivers the list', async (t) => {
   const gateway = await startGateway(t)
   const webhook = { webhookUrl: 'https://hooks.test/x' }
-  const [listed, failed] = [await asked(gateway, {}, webhook), await asked(gateway, {}, webhook)]
+  const [listed, failed] = [
+    await submitList(gateway, {}, webhook),
+    await submitList(gateway, {}, webhook),
+  ]
   await list(gateway, listed)
   await gateway.event('failed', failed)
   const bodies = await gateway.store.selectFrom('deliveries').select('body').execute()
@@ -336,7 +343,7 @@ test('the client lists the sounds of a file, in one call or step by step', async
 
 test('lists of sounds do not count toward the speed of separations', async (t) => {
   const gateway = await startGateway(t)
-  const done = await asked(gateway)
+  const done = await submitList(gateway)
   await list(gateway, done)
   assert.deepEqual(await lastCompleted(gateway.store, 10), [])
 })

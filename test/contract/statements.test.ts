@@ -28,27 +28,27 @@ const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 25, pos
 const LOGS = [{ timestamp: '2026-01-01T00:00:00.000Z', message: 'separated' }]
 
 test('a call that waits for its result makes no more statements than before', async (t) => {
-  const asked: string[] = []
-  const gateway = await startGateway(t, { plugin: collect(asked) })
-  asked.length = 0 // drops those that made its key
+  const executed: string[] = []
+  const gateway = await startGateway(t, { plugin: collect(executed) })
+  executed.length = 0 // drops those that made its key
   await separateOnce(t, gateway)
-  const statements = asked.splice(0) // later ones belong to the test
+  const statements = executed.splice(0) // later ones belong to the test
   t.diagnostic(`${statements.length} statements`)
   const text = `${statements.length} statements:\n${statements.join('\n')}`
   assert.ok(statements.length <= STATEMENTS_MAX[databaseKind()], text)
 })
 
 /** Collects statements, such as `UpdateQuery requests`, without the queries nested in them. */
-function collect(asked: string[]): KyselyPlugin {
-  const known = new WeakMap<object, string>()
+function collect(executed: string[]): KyselyPlugin {
+  const nameOf = new WeakMap<object, string>()
   return {
     transformQuery({ node, queryId }) {
       const [table = ''] = JSON.stringify(node).match(/(?<="IdentifierNode","name":")\w+/) ?? []
-      known.set(queryId, `${node.kind.replace('Node', '')} ${table}`)
+      nameOf.set(queryId, `${node.kind.replace('Node', '')} ${table}`)
       return node
     },
     async transformResult({ result, queryId }) {
-      asked.push(known.get(queryId)!)
+      executed.push(nameOf.get(queryId)!)
       return result
     },
   }

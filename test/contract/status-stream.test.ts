@@ -20,9 +20,9 @@ async function openStream(
   t: TestContext,
   query = '',
   options: GatewayOptions = {},
-  given?: Gateway,
+  existing?: Gateway,
 ) {
-  const gateway = given ?? (await startGateway(t, options))
+  const gateway = existing ?? (await startGateway(t, options))
   const requestId = await submitted(gateway)
   const address = await gateway.listen()
   const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
@@ -179,8 +179,8 @@ test('4.5 a client that leaves is forgotten', async (t) => {
   const gateway = await startGateway(t)
   const { watch } = gateway.feed
   const closed = new Promise<void>((resolve) => {
-    gateway.feed.watch = (...given) => {
-      const opened = watch.call(gateway.feed, ...given)
+    gateway.feed.watch = (...args) => {
+      const opened = watch.call(gateway.feed, ...args)
       const { close } = opened
       opened.close = () => {
         close.call(opened)

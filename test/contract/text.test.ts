@@ -102,9 +102,9 @@ test('2.6 text with U+0000, or with half a surrogate pair, is refused, naming it
       [{ ...body, metadata: { a: [{ b: unfit }] } }, 'metadata.a[0].b'],
       [{ ...body, metadata: { a: { [unfit]: 1 } } }, 'metadata.a'],
     ]
-    for (const [given, param] of cases) {
+    for (const [submission, param] of cases) {
       assertError(
-        await gateway.call('POST', `${API}/audio/separate`, { body: given }),
+        await gateway.call('POST', `${API}/audio/separate`, { body: submission }),
         'INVALID_PARAMETER',
         param,
       )

@@ -32,7 +32,7 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
 
 /** Lists the names of the files in the media folder. */
-const stored = async ({ folder }: Gateway): Promise<string[]> =>
+const storedFiles = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
@@ -55,7 +55,7 @@ test("7 an upload returns its hash, and can't be repeated", async (t) => {
   const sha256 = createHash('sha256').update(FILE_BYTES).digest('hex')
   assert.equal(reply.headers.etag, `"${sha256}"`)
   assertError(await file.put(Buffer.from('XXXXXXXX')), 'FILE_ALREADY_UPLOADED')
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
 test('7 a chunked body is accepted if its length is right, and counted', async (t) => {
@@ -97,7 +97,7 @@ function listenOnce(gateway: Gateway): Promise<string> {
 }
 
 /** Resolves once the bodies of `count` uploads have begun to arrive. */
-function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
+function untilBegun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   const stage = mediaStore.stage.bind(mediaStore)
   let left = count
   return new Promise((resolve) => {
@@ -128,7 +128,7 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   upload.send('RIFF')
   await broken
   mediaStore.stage = stage
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
@@ -136,14 +136,14 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
 test('7 a newer upload to an address replaces the one in progress', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const oneBegun = begun(gateway, 1)
+  const oneBegun = untilBegun(gateway, 1)
   const hanging = await openUpload(gateway, file)
   hanging.send('ONE.')
   await oneBegun
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
   assert.match(await hanging.answer, /^HTTP\/1\.1 400 [^]*taken the place of this one/)
   assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
 test('7 however many uploads there are to one address, only one is on disk', async (t) => {
@@ -158,14 +158,14 @@ test('7 however many uploads there are to one address, only one is on disk', asy
       open -= 1
     })
   }
-  const lastBegun = begun(gateway, 30)
+  const lastBegun = untilBegun(gateway, 30)
   const uploads = await Promise.all(Array.from({ length: 30 }, () => openUpload(gateway, file)))
   for (const upload of uploads) upload.send('RIFF')
   await lastBegun
   assert.equal(openMax, 1)
   for (const upload of uploads) upload.breakOff()
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
 test('7 of uploads that complete at the same moment one is kept and the others are refused', async (t) => {
@@ -187,7 +187,7 @@ test('7 an upload whose sender falls silent is cut off, with an error that says 
   const upload = await openUpload(gateway, file)
   upload.send('RIFF')
   assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No data received for 0.2 seconds/)
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
@@ -204,7 +204,7 @@ test('7 an output is written by one engine at a time; another has to retry', asy
     brokenOff = staged.catch(() => undefined)
     return staged
   }
-  const oneBegun = begun(gateway, 1)
+  const oneBegun = untilBegun(gateway, 1)
   const one = await openUpload(gateway, { url })
   one.send('RIFF')
   await oneBegun
@@ -225,7 +225,7 @@ test('7 an upload that would fill the disk is refused', async (t) => {
   assert.match(refused.json().error.message, /no space/)
   gateway.free.bytes = FILE_BYTES.length
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
 test('7 a disk that fills up during an upload ends it, and nothing of it stays', async (t) => {
@@ -244,7 +244,7 @@ test('7 a disk that fills up during an upload ends it, and nothing of it stays',
     gateway.free.bytes = Infinity
     const body = Readable.from(pieces(), { highWaterMark: 1 })
     await assert.rejects(gateway.disk.stage(body, STAGE_LIMITS), { code: 'QUEUE_UNAVAILABLE' })
-    assert.deepEqual(await stored(gateway), [])
+    assert.deepEqual(await storedFiles(gateway), [])
   }
 })
 
@@ -253,8 +253,8 @@ test("7 a file whose bytes can't be put in place stays pending, and can be sent 
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
   const stage = mediaStore.stage.bind(mediaStore)
-  mediaStore.stage = async (...given) => {
-    const staged = await stage(...given)
+  mediaStore.stage = async (...args) => {
+    const staged = await stage(...args)
     return {
       ...staged,
       place: async (key) => {
@@ -273,9 +273,9 @@ test("7 a file whose bytes can't be put in place stays pending, and can be sent 
 test('7 what a gateway was receiving when it died is removed when it restarts', async (t) => {
   const gateway = await startGateway(t)
   const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), STAGE_LIMITS)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
   await gateway.openDisk()
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })
 

@@ -119,9 +119,9 @@ test('the retries of a submit have one key, and each submit its own', async (t) 
   await client.submit(submission)
   await client.submit(submission)
   await client.submit(submission, { idempotencyKey: 'mine' })
-  const [one, again, last, other, given] = keys
+  const [one, again, last, other, chosen] = keys
   assert.match(String(one), /^[0-9a-f]{32}$/)
-  assert.deepEqual([again, last, given], [one, one, 'mine'])
+  assert.deepEqual([again, last, chosen], [one, one, 'mine'])
   assert.notEqual(other, one)
 })
 
@@ -133,7 +133,7 @@ test('a webhook test may have been posted, so it is only retried after a refusal
 })
 
 /** Starts a service that creates files; `puts` answer their uploads, one after the other. */
-async function uploadingTo(t: Parameters<typeof serve>[0], ...puts: RequestListener[]) {
+async function startUploads(t: Parameters<typeof serve>[0], ...puts: RequestListener[]) {
   const place = await serve(t, ...puts)
   const file = { file_id: 'file_1', upload_url: `${place.url}/put`, upload_method: 'PUT' }
   const service = await serve(
@@ -162,7 +162,7 @@ test('an upload is retried with all its bytes, and its progress never falls', as
         arrived = body
         reply.end()
       })
-    const { url, puts } = await uploadingTo(t, refuses(503), hangsUp, takes)
+    const { url, puts } = await startUploads(t, refuses(503), hangsUp, takes)
     const parts: number[] = []
     const client = clientOf(url)
     const onProgress = (part: number) => parts.push(part)
@@ -180,28 +180,28 @@ test('an upload is retried with all its bytes, and its progress never falls', as
 
 test('an upload whose response was lost counts as arrived', async (t) => {
   const { path } = await mediaFile(t, BYTES)
-  const taken = refuses(409, {}, 'FILE_ALREADY_UPLOADED')
+  const alreadyUploaded = refuses(409, {}, 'FILE_ALREADY_UPLOADED')
   const lost: RequestListener = (request, reply) =>
     void request.resume().on('end', () => reply.destroy())
-  const { url } = await uploadingTo(t, lost, taken)
+  const { url } = await startUploads(t, lost, alreadyUploaded)
   assert.equal(await clientOf(url).upload(path, 'audio/wav'), 'file_1')
-  const before = await uploadingTo(t, taken)
+  const before = await startUploads(t, alreadyUploaded)
   const refused = clientOf(before.url).upload(path, 'audio/wav')
   await assert.rejects(refused, { code: 'FILE_ALREADY_UPLOADED' })
 })
 
 test('a delete whose response was lost counts as done', async (t) => {
-  const gone = refuses(404, {}, 'NOT_FOUND')
-  const { url, requests } = await serve(t, hangsUp, gone)
+  const notFound = refuses(404, {}, 'NOT_FOUND')
+  const { url, requests } = await serve(t, hangsUp, notFound)
   await clientOf(url).delete('req_1')
   assert.equal(requests(), 2)
-  const before = await serve(t, gone)
+  const before = await serve(t, notFound)
   await assert.rejects(clientOf(before.url).deleteFile('file_1'), { code: 'NOT_FOUND' })
 })
 
 test('an upload that stalls ends in time', async (t) => {
   const stalls: RequestListener = (request) => void request.pause()
-  const { url, puts } = await uploadingTo(t, stalls)
+  const { url, puts } = await startUploads(t, stalls)
   const client = clientOf(url, { timeoutSeconds: 0.2, retries: 1 })
   const bytes = new Blob([Buffer.alloc(64 * 2 ** 20)]) // more than the buffers at both ends hold
   const upload = client.uploadBlob({ name: 'a.wav', contentType: 'audio/wav', bytes })
@@ -217,11 +217,11 @@ test('an iterable is sent once, a function again', async (t) => {
     [once(), 1],
     [once, 2],
   ] as const) {
-    const { url, puts } = await uploadingTo(t, refuses(503), answers)
+    const { url, puts } = await startUploads(t, refuses(503), answers)
     const client = clientOf(url)
-    const sent = client.send(await client.createFile(CREATE), bytes)
-    if (calls === 1) await assert.rejects(sent, { status: 503 })
-    else await sent
+    const upload = client.send(await client.createFile(CREATE), bytes)
+    if (calls === 1) await assert.rejects(upload, { status: 503 })
+    else await upload
     assert.equal(puts(), calls)
   }
 })

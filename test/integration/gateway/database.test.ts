@@ -113,11 +113,11 @@ test('TLS follows the address: absent, required, or verified with a certificate'
     await refusal(`${url}?sslmode=verify-full`, 60_000),
     /no connection .* can be made \(self-signed certificate/,
   )
-  const known = `sslrootcert=${tlsFile('certificate')}`
-  const named = await refusal(`${url}?sslmode=verify-full&${known}`, 60_000)
-  assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // the certificate is for another name
+  const rootCert = `sslrootcert=${tlsFile('certificate')}`
+  const message = await refusal(`${url}?sslmode=verify-full&${rootCert}`, 60_000)
+  assert.match(message, /no connection .* can be made \(.*127\.0\.0\.1/) // the certificate is for another name
   const checked = await openPostgres({
-    url: `${url}?sslmode=verify-ca&${known}`,
+    url: `${url}?sslmode=verify-ca&${rootCert}`,
     connectionsMax: 1,
     log: { warn() {} },
   })
@@ -150,14 +150,14 @@ test('the gateway waits for a database that starts later, and logs that once', a
     await refusal(url),
     /no database answers at 127\.0\.0\.1:\d+\/postgres .*Start PostgreSQL/,
   )
-  const said: string[] = []
+  const lines: string[] = []
   let waiting = () => {}
   const isWaiting = new Promise<void>((resolve) => {
     waiting = resolve
   })
   const log = {
     warn(_details: object, message: string) {
-      said.push(message)
+      lines.push(message)
       waiting()
     },
   }
@@ -165,7 +165,7 @@ test('the gateway waits for a database that starts later, and logs that once', a
   await isWaiting
   await server.start()
   await (await opening).destroy()
-  assert.deepEqual(said, ['the database does not answer yet: waiting for it'])
+  assert.deepEqual(lines, ['the database does not answer yet: waiting for it'])
   await server.stop('SIGQUIT')
 })
 
@@ -208,11 +208,11 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   const key = await old.newKey(undefined, accountId)
   const own = { ...old, call: callWith(old, key) }
   const webhook = { webhookUrl: 'https://hooks.example/', webhookSecret: 'a secret of sixteen' }
-  const given = {
+  const submission = {
     body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
     headers: { 'idempotency-key': 'once' },
   }
-  const first = await own.call('POST', SUBMIT, given)
+  const first = await own.call('POST', SUBMIT, submission)
   const running = first.json().request_id
   await own.publish()
   await own.event('started', running)
@@ -235,7 +235,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)
-  assert.equal((await call('POST', SUBMIT, given)).body, first.body)
+  assert.equal((await call('POST', SUBMIT, submission)).body, first.body)
   await next.publish()
   assert.ok(next.broker.jobOf(waiting))
   await next.event('completed', running)
@@ -251,13 +251,13 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
     'reserve',
     'reserve',
   ])
-  const sent: string[] = []
+  const webhookIds: string[] = []
   const sender = new WebhookSender({
     store: next.store,
     clock: next.clock,
     log: createLogger('gateway', 'silent'),
     post: async (_url, { body }) => {
-      sent.push(JSON.parse(String(body)).request_id)
+      webhookIds.push(JSON.parse(String(body)).request_id)
       return { status: 200, retryAfter: undefined }
     },
     encryptionKeys: next.deps.config.encryptionKeys,
@@ -266,7 +266,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   })
   await sender.startDue()
   await sender.idle()
-  assert.deepEqual(sent.sort(), [running, ended].sort())
+  assert.deepEqual(webhookIds.sort(), [running, ended].sort())
 })
 
 test('a connection lost between two statements only fails its transaction', async (t) => {

@@ -74,9 +74,11 @@ const REPORTS: Record<Type, object> = {
   completed: { duration: 4, sample_rate: 48_000, outputs: { target: STORED, residual: STORED } },
 }
 
-/** @param begun start of the attempt, in seconds after that of the first */
-const eventOf = (type: Type, requestId: string, attempt: string, begun = 0): Event => {
-  const startedAt = new Date(Date.parse('2026-01-02T03:04:00.000Z') + 1_000 * begun).toISOString()
+/** @param startSeconds start of the attempt, in seconds after that of the first */
+const eventOf = (type: Type, requestId: string, attempt: string, startSeconds = 0): Event => {
+  const startedAt = new Date(
+    Date.parse('2026-01-02T03:04:00.000Z') + 1_000 * startSeconds,
+  ).toISOString()
   return {
     type,
     request_id: requestId,
@@ -125,8 +127,8 @@ test('all events of an attempt that are published together are applied, in eithe
 test('neither the start nor the end of an earlier attempt undoes anything', async (t) => {
   const { first, publish } = await startFollowing(t)
   const ids = await Promise.all(Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)))
-  const of = (type: Type, attempt: string, begun: number) =>
-    ids.map((id) => eventOf(type, id, attempt, begun))
+  const of = (type: Type, attempt: string, startSeconds: number) =>
+    ids.map((id) => eventOf(type, id, attempt, startSeconds))
   await publish([...of('started', 'b', 40), ...of('started', 'a', 0)]) // a's lease had expired
   await publish([...of('failed', 'a', 0), ...of('measured', 'a', 0)])
   await publish(of('released', 'a', 0))

@@ -62,14 +62,14 @@ async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStor
   assert.notEqual(id, otherId)
   await assert.rejects(claim(second, one), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
-    for (const named of [id, otherId, one.place, 'winnow-installation']) {
-      assert.ok(message.includes(named), message)
+    for (const part of [id, otherId, one.place, 'winnow-installation']) {
+      assert.ok(message.includes(part), message)
     }
     return true
   })
   await assert.rejects(claim(first, other), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
-    for (const named of [id, one.place, other.place]) assert.ok(message.includes(named), message)
+    for (const part of [id, one.place, other.place]) assert.ok(message.includes(part), message)
     return true
   })
   await claim(second, other)
@@ -137,13 +137,13 @@ test("a gateway on another installation's broker or media exits with one line", 
 test('with SQLite a second gateway waits until the first exits, and nothing can be copied meanwhile', async (t) => {
   const { gateway, folder } = await startWinnow(t, { engines: 0 })
   const holder = `process ${gateway.child.pid} on ${hostname()}`
-  const copied = await runCommand(
+  const result = await runCommand(
     database,
     ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
     { env: { DATA_DIR: folder } },
   )
-  assert.equal(copied.code, 1)
-  assert.ok(copied.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
+  assert.equal(result.code, 1)
+  assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
 
   const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
   t.after(() => second.end('SIGKILL'))

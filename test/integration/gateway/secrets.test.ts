@@ -40,10 +40,10 @@ test('the keys of an earlier version are kept, in files of their own', async (t)
   const dataFolder = await temporaryFolder(t)
   const old = { signing_key: newKey(), sealing_key: newKey() }
   await writeFile(join(dataFolder, 'secrets.json'), JSON.stringify(old))
-  const kept = { signingKeys: [old.signing_key], encryptionKeys: [old.sealing_key] }
-  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), kept)
+  const keys = { signingKeys: [old.signing_key], encryptionKeys: [old.sealing_key] }
+  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), keys)
   assert.deepEqual(await readdir(dataFolder), ['encryption-key', 'signing-key'])
-  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), kept)
+  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), keys)
 })
 
 test('a file from before webhooks keeps its signing key, and an encryption key is made', async (t) => {

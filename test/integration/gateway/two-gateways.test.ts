@@ -57,7 +57,7 @@ const atOnce = <T>(
   )
 
 const countOf = (statuses: readonly number[], status: number) =>
-  statuses.filter((given) => given === status).length
+  statuses.filter((each) => each === status).length
 
 const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
   store.selectFrom(table).selectAll().execute()
@@ -112,8 +112,8 @@ test('an account never has more files than allowed', async (t) => {
 test('an Idempotency-Key makes one request, and every response is the same', async (t) => {
   const gateways = await startTwo(t)
   for (const key of ['a', 'b', 'c']) {
-    const given = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
-    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, given))
+    const submission = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
+    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, submission))
     assert.deepEqual([...new Set(replies.map((reply) => reply.statusCode))], [202])
     assert.equal(new Set(replies.map((reply) => reply.body)).size, 1)
   }
@@ -301,16 +301,16 @@ test('keys are replaced while requests and webhooks are in progress', async (t) 
     const created = (await one.call('POST', '/v1/files', { body: createFileBody() })).json()
     const uploaded = await other.call('PUT', created.upload_url, { body: FILE_BYTES })
     assert.equal(uploaded.statusCode, 200, `${name}: ${uploaded.body}`)
-    const given = {
+    const submission = {
       body: {
         input: { prompt: 'a bell', file_id: created.file_id },
         webhookUrl: 'https://hooks.example/',
       },
       headers: { 'idempotency-key': name },
     }
-    const submitted = await one.call('POST', SUBMIT, given)
+    const submitted = await one.call('POST', SUBMIT, submission)
     assert.equal(submitted.statusCode, 202, submitted.body)
-    assert.equal((await other.call('POST', SUBMIT, given)).body, submitted.body, name)
+    assert.equal((await other.call('POST', SUBMIT, submission)).body, submitted.body, name)
     const { request_id: requestId, webhook } = submitted.json()
     await one.event('started', requestId)
     await other.event('failed', requestId)

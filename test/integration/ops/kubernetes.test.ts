@@ -58,7 +58,7 @@ async function newFolder(t: TestContext): Promise<string> {
 }
 
 /** Renders what `helm install winnow` makes of these values, in the namespace `audio`. */
-async function rendered(t: TestContext, values: object): Promise<string> {
+async function renderChart(t: TestContext, values: object): Promise<string> {
   const file = join(await newFolder(t), 'values.json')
   await writeFile(file, JSON.stringify(values))
   return helm('template', 'winnow', CHART, '--namespace', 'audio', '--values', file)
@@ -81,7 +81,7 @@ const envOf = (object: KubernetesObject): Record<string, string> =>
 test('the rendered objects are valid for Kubernetes, KEDA and the Prometheus operator', async (t) => {
   const folder = await newFolder(t)
   await helm('lint', '--strict', CHART, '--set', 'publicUrl=http://a,media.bucket=b')
-  const [least, most] = [await rendered(t, NEEDED), await rendered(t, EVERYTHING)]
+  const [least, most] = [await renderChart(t, NEEDED), await renderChart(t, EVERYTHING)]
   for (const version of ['1.30', '1.37']) {
     await validate(least, version, folder)
     await validate(most, version, folder)
@@ -107,11 +107,11 @@ test("values that can't work are refused with what would be right", async (t) =>
     [{ ...NEEDED, settings: { XLA: true } }, /got boolean, want integer or string/],
     [{ ...NEEDED, engines: { main: { kind: 'Job' } } }, /one of 'Deployment', 'DaemonSet'/],
   ] as const)
-    await assert.rejects(rendered(t, values), message)
+    await assert.rejects(renderChart(t, values), message)
 })
 
 test('pods allow their programs to stop, use the most specific value, and only vary if scaled', async (t) => {
-  const objects = objectsIn(await rendered(t, EVERYTHING))
+  const objects = objectsIn(await renderChart(t, EVERYTHING))
   const [gateway, main, gpu, node] = [
     find(objects, 'Deployment', 'winnow-gateway'),
     find(objects, 'Deployment', 'winnow-engine-main'),
@@ -144,7 +144,7 @@ test('pods allow their programs to stop, use the most specific value, and only v
 
 test('engines scale by the work of all gateways, counted once, and not at all by what is unknown', async (t) => {
   const objects = objectsIn(
-    await rendered(t, { ...EVERYTHING, engine: { scaling: { models: 'auto|htdemucs' } } }),
+    await renderChart(t, { ...EVERYTHING, engine: { scaling: { models: 'auto|htdemucs' } } }),
   )
   const [{ metadata }] = find(objects, 'ScaledObject', 'winnow-engine-main').spec.triggers
   const work = (pod: string, model: string, namespace = 'audio') =>
@@ -215,7 +215,7 @@ test('its gateway and engine run: their settings, secrets, probes and ports fit 
   })
   await mountSecret(join(folder, 'engine-secret'), { NATS_URL: nats.url })
   const url = `http://127.0.0.1:${http}`
-  const yaml = await rendered(t, {
+  const yaml = await renderChart(t, {
     publicUrl: url,
     media: { claim: 'media' },
     gateway: { settings: { PORT: http, GRPC_PORT: rpc, METRICS_PORT: ofGateway } },
@@ -225,13 +225,13 @@ test('its gateway and engine run: their settings, secrets, probes and ports fit 
   const started = ['Deployment winnow-gateway', 'Deployment winnow-engine-main'].map((which) => {
     const [kind = '', name = ''] = which.split(' ')
     const role = name.split('-')[1]!
-    const placed = yaml
+    const localYaml = yaml
       .replaceAll(/"\/(var|tmp)\b/g, `"${folder}/${role}/$1`)
       .replaceAll('/run/secrets/winnow', join(folder, `${role}-secret`))
       .replaceAll('http://winnow-gateway.audio.svc:8080', url)
       .replaceAll('$(POD_IP):9082', `127.0.0.1:${control}`)
       .replaceAll('0.0.0.0', '127.0.0.1')
-    const object = find(objectsIn(placed), kind, name)
+    const object = find(objectsIn(localYaml), kind, name)
     for (const setting of Object.keys(envOf(object))) {
       const isKnown = settings.includes(`| \`${setting}\` |`)
       assert.ok(isKnown || ['HOME', 'POD_IP', 'CUDA_CACHE_PATH'].includes(setting), setting)

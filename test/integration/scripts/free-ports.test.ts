@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { freePorts } from '../../support/processes/free-ports.ts'
 
 test('a port is handed out once, even if nobody listens there yet', async (t) => {
-  const [given] = await freePorts(1)
-  const another = createServer().listen(`\0winnow-test-port-${given}`)
+  const [port] = await freePorts(1)
+  const another = createServer().listen(`\0winnow-test-port-${port}`)
   t.after(() => another.close())
   const [error] = (await new Promise((resolve) => {
     another.once('error', (...got) => resolve(got))

@@ -24,8 +24,8 @@ export class MemoryBroker implements Pick<
     this.#assertConnected()
     this.published += 1
     this.queues.set(job.request_id, queue)
-    const known = this.#sequences.get(messageId)
-    if (known !== undefined) return known
+    const earlier = this.#sequences.get(messageId)
+    if (earlier !== undefined) return earlier
     const sequence = this.#sequences.size + 1
     this.#sequences.set(messageId, sequence)
     this.jobs.set(sequence, job)

@@ -74,9 +74,9 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
     engineEnv: { NATS_URL: urlOf('engine') },
     async restart(index, meanwhile) {
       const server = servers[index]!
-      const gone = once(server, 'exit')
+      const exited = once(server, 'exit')
       server.kill('SIGKILL')
-      await gone
+      await exited
       try {
         await meanwhile()
       } finally {

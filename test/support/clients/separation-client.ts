@@ -54,12 +54,12 @@ export function separationClient(address: string, ownKey: string) {
   return {
     close: () => client.close(),
     /** Resolves with the response, or rejects with a gRPC error. */
-    call: (method: string, request: Message, given: CallOptions = {}) =>
+    call: (method: string, request: Message, callOptions: CallOptions = {}) =>
       new Promise<Message>((resolve, reject) => {
         client[method]?.(
           request,
-          headers(given),
-          options(given),
+          headers(callOptions),
+          options(callOptions),
           (error: grpc.ServiceError | null, reply: Message) =>
             error ? reject(error) : resolve(reply),
         )
@@ -67,27 +67,27 @@ export function separationClient(address: string, ownKey: string) {
     /** Sends the messages in order; resolves and rejects as `call` does. */
     separate: (
       messages: Iterable<Message> | AsyncIterable<Message>,
-      given: CallOptions & { signal?: AbortSignal } = {},
+      callOptions: CallOptions & { signal?: AbortSignal } = {},
     ) =>
       new Promise<Message>((resolve, reject) => {
         const sending = Readable.from(messages)
         const call = client.Separate?.(
-          headers(given),
-          options(given),
+          headers(callOptions),
+          options(callOptions),
           (error: grpc.ServiceError | null, reply: Message) => {
             sending.destroy() // the response ends the call, even before all messages are sent
             if (error) reject(error)
             else resolve(reply)
           },
         ) as unknown as Writable & { cancel(): void }
-        given.signal?.addEventListener('abort', () => call.cancel())
+        callOptions.signal?.addEventListener('abort', () => call.cancel())
         sending.pipe(call)
       }),
-    watch: (request: Message, given: CallOptions = {}) =>
+    watch: (request: Message, callOptions: CallOptions = {}) =>
       client.Watch?.(
         request,
-        headers(given),
-        options(given),
+        headers(callOptions),
+        options(callOptions),
       ) as unknown as grpc.ClientReadableStream<Message>,
   }
 }

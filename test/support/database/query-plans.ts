@@ -48,11 +48,11 @@ export async function problemsOf(
   let statements = 0
   const undo = new Error('undo')
   const undone = store.transaction().execute(async (transaction) => {
-    const asked: Node[] = []
+    const nodes: Node[] = []
     if (isPostgres(store)) await sql.raw(SETTINGS).execute(transaction)
-    await work(inside(transaction.withPlugin(collect(asked))))
-    statements = asked.length
-    for (const node of asked) {
+    await work(inside(transaction.withPlugin(collect(nodes))))
+    statements = nodes.length
+    for (const node of nodes) {
       const scopes: Scope[] = []
       collectScopes(node, scopes)
       const plan = isPostgres(store)
@@ -87,9 +87,9 @@ function inside(transaction: Store): Store {
   return store
 }
 
-const collect = (asked: Node[]): KyselyPlugin => ({
+const collect = (nodes: Node[]): KyselyPlugin => ({
   transformQuery({ node }) {
-    if (node.kind !== 'RawNode') asked.push(node)
+    if (node.kind !== 'RawNode') nodes.push(node)
     return node
   },
   transformResult: async ({ result }) => result,
@@ -184,9 +184,9 @@ async function planOfSqlite(
  * of the index, and few others.
  */
 function likeness(scope: Scope, name: string, schema: Schema, found: string[]): number {
-  const asked = columnsOf(scope, name, schema)
-  const common = asked.filter((column) => found.includes(column)).length
-  return common - (asked.length - common) / 100
+  const conditions = columnsOf(scope, name, schema)
+  const common = conditions.filter((column) => found.includes(column)).length
+  return common - (conditions.length - common) / 100
 }
 
 /** Returns the columns of a table that a query has conditions on. */

@@ -67,8 +67,9 @@ export async function startPostgres({
     [...privileges(isRoot), join(native, 'bin', program), ...args],
   ]
   const initdb = run('initdb', '-D', data, '-U', 'winnow', '-A', 'trust', '-E', 'UTF8', '--no-sync')
-  const made = spawnSync(...initdb, { env, cwd: folder, encoding: 'utf8' })
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
+  const result = spawnSync(...initdb, { env, cwd: folder, encoding: 'utf8' })
+  if (result.status !== 0)
+    throw new Error(`initdb failed: ${result.stderr || result.error?.message}`)
   for (const [name, text] of Object.entries(files)) writePrivately(join(data, name), text, isRoot)
   const [port] = await freePorts(1)
   const fixed = [`listen_addresses=127.0.0.1`, `port=${port}`, 'unix_socket_directories=']

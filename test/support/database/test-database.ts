@@ -20,8 +20,8 @@ export type DatabaseKind = (typeof KINDS)[number]
 
 /** The kind of database for tests that do not choose one. */
 export function databaseKind(): DatabaseKind {
-  const named = process.env.WINNOW_TEST_DATABASE || 'sqlite'
-  const kind = KINDS.find((kind) => kind === named)
+  const setting = process.env.WINNOW_TEST_DATABASE || 'sqlite'
+  const kind = KINDS.find((kind) => kind === setting)
   if (!kind) throw new Error(`WINNOW_TEST_DATABASE must be one of ${KINDS.join(', ')}`)
   return kind
 }

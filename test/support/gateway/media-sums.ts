@@ -14,16 +14,16 @@ export async function assertMediaSums(store: Store): Promise<void> {
   for (const account of accounts) {
     const own = <Row extends { account_id: string }>(rows: Row[]) =>
       rows.filter(({ account_id }) => account_id === account.account_id)
-    const stored = own(files).filter((file) => file.media_removed_at === null)
+    const storedFiles = own(files).filter((file) => file.media_removed_at === null)
     const outputs = own(requests).filter(
       ({ status, media_removed_at }) => status === 'COMPLETED' && media_removed_at === null,
     )
     const open = own(requests).filter(({ status }) => !['COMPLETED', 'FAILED'].includes(status))
     assert.equal(
       account.media_held_bytes,
-      sum(stored.map((file) => file.file_size)) + sum(outputs.map((row) => row.media_bytes)),
+      sum(storedFiles.map((file) => file.file_size)) + sum(outputs.map((row) => row.media_bytes)),
     )
-    assert.equal(account.media_held_files, stored.length)
+    assert.equal(account.media_held_files, storedFiles.length)
     assert.equal(account.media_reserved_bytes, sum(open.map((row) => row.media_bytes)))
   }
 }

@@ -17,11 +17,11 @@ export async function startNameServer(
   answerOf: (name: string, family: number | undefined) => NameAnswer,
 ) {
   const socket = createSocket('udp4')
-  const asked = new Set<string>()
+  const queried = new Set<string>()
   let wake = () => {}
   socket.on('message', (question, { port, address }) => {
     const { name, end } = nameIn(question)
-    asked.add(name)
+    queried.add(name)
     wake()
     const answer = answerOf(name, TYPES[question.readUInt16BE(end)])
     if (answer !== 'silence') socket.send(reply(question, end, answer), port, address)
@@ -33,11 +33,11 @@ export async function startNameServer(
     server: `127.0.0.1:${socket.address().port}`,
     /** Resolves with the names that were queried once there are `count` of them. */
     async whenAsked(count: number): Promise<readonly string[]> {
-      while (asked.size < count)
+      while (queried.size < count)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      return [...asked]
+      return [...queried]
     },
   }
 }

@@ -32,8 +32,8 @@ export async function startOtlpReceiver(t: Pick<TestContext, 'after'>) {
   const { url } = await serve(t, async (request, reply) => {
     if (request.url !== '/v1/traces') return void reply.writeHead(404).end()
     for (const { resource, scopeSpans } of ((await json(request)) as Export).resourceSpans) {
-      const named = resource.attributes.find(({ key }) => key === 'service.name')
-      const service = named?.value.stringValue ?? ''
+      const serviceName = resource.attributes.find(({ key }) => key === 'service.name')
+      const service = serviceName?.value.stringValue ?? ''
       spans.push(
         ...scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ service, ...span }))),
       )

@@ -129,13 +129,13 @@ function join({ client }: Pair, server: Socket, traffic: Traffic): void {
 
 /** Closes one of two joined sockets without notifying the other, which it returns. */
 function abandon(client: Socket, server: Socket, closed: 'client' | 'server'): Socket {
-  const [gone, left] = closed === 'client' ? [client, server] : [server, client]
+  const [closedSocket, openSocket] = closed === 'client' ? [client, server] : [server, client]
   for (const socket of [client, server]) {
     socket.unpipe()
     socket.removeAllListeners('close')
   }
-  gone.destroy()
-  return left.resume() // discards whatever it still sends
+  closedSocket.destroy()
+  return openSocket.resume() // discards whatever it still sends
 }
 
 /** Carries the bytes of all connections. */

@@ -86,9 +86,9 @@ export async function startDocker(t: TestContext): Promise<Containers> {
   ]
   const daemon = spawn('sh', ['-c', 'exec dockerd "$@" 2>"$0"', log, ...words], { stdio: 'ignore' })
   const ended = once(daemon, 'exit')
-  const docker: Containers = async (...given) => {
+  const docker: Containers = async (...args) => {
     const options = { env, maxBuffer: OUTPUT_BYTES_MAX }
-    const { stdout } = await promisify(execFile)('docker', ['--host', address, ...given], options)
+    const { stdout } = await promisify(execFile)('docker', ['--host', address, ...args], options)
     return stdout
   }
   t.after(async () => {

@@ -82,7 +82,7 @@ function describe(frame: Frame): Omit<FirstPicture, 'pixelAspect'> {
       const [luma, blue, red] = planes.map((plane, p) =>
         p === 0 ? plane[y]![x]! : plane[Math.floor(y / 2)]![Math.floor(x / 2)]!,
       )
-      return shown([luma!, blue!, red!], matrix, isFullRange)
+      return toRgb([luma!, blue!, red!], matrix, isFullRange)
     },
   }
 }
@@ -95,7 +95,7 @@ const sharesOf = (matrix: AVColorSpace): [number, number] =>
       ? [0.2627, 0.0593]
       : [0.299, 0.114]
 
-function shown([y, u, v]: [number, number, number], matrix: AVColorSpace, isFullRange: boolean) {
+function toRgb([y, u, v]: [number, number, number], matrix: AVColorSpace, isFullRange: boolean) {
   const [kr, kb] = sharesOf(matrix)
   const luma = isFullRange ? y : ((y - 16) * 255) / 219
   const [pb, pr] = [u, v].map((x) => ((x - 128) * 255) / (isFullRange ? 255 : 224)) as [

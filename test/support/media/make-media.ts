@@ -129,12 +129,12 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const opened = [
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
   ]
-  const heard: Track[] = []
+  const audioTracks: Track[] = []
   for (const sound of sounds) {
     const track = await openTrack(output, sound, (codec) => setAudio(codec, sound))
     track.stream.metadata = Dictionary.fromObject(sound.tags ?? {})
     if (sound.disposition) track.stream.setDisposition(sound.disposition)
-    heard.push(track)
+    audioTracks.push(track)
   }
   if (video?.framesPerSecond) {
     opened[0]!.stream.avgFrameRate = new Rational(video.framesPerSecond, 1)
@@ -151,7 +151,7 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const options = Dictionary.fromObject(containerOptions)
   FFmpegError.throwIfError(await output.writeHeader(options), 'header')
   if (video) await writeTrack(output, opened[0]!, videoFrames(video))
-  for (const [i, track] of heard.entries()) {
+  for (const [i, track] of audioTracks.entries()) {
     await writeTrack(output, track, audioFrames(sounds[i]!, track.codec))
   }
   FFmpegError.throwIfError(await output.writeTrailer(), 'trailer')

@@ -100,11 +100,11 @@ function startEngine(t: TestContext, memoryBytes: number) {
   const leaseJob = async (_waitMs: number, queue: JobQueue = 'first'): Promise<Lease | null> => {
     await turn()
     const at = waiting.findIndex((each) => each.queue === queue)
-    const [taken] = at < 0 ? [] : waiting.splice(at, 1)
-    if (!taken) return null
-    const job = { request_id: taken.requestId, account_id: taken.accountId } as Job
+    const [leased] = at < 0 ? [] : waiting.splice(at, 1)
+    if (!leased) return null
+    const job = { request_id: leased.requestId, account_id: leased.accountId } as Job
     const actions = { heartbeat: () => undefined, ack: async () => undefined, nak: () => undefined }
-    return { job, attemptId: taken.requestId, deliveries: 1, ...actions }
+    return { job, attemptId: leased.requestId, deliveries: 1, ...actions }
   }
   const intake = new Intake({
     broker: { leaseJob },

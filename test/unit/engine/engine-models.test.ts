@@ -26,15 +26,18 @@ function start(t: TestContext, installed: readonly string[]) {
     writeFileSync(join(folder, name, 'weights'), 'abc')
   }
   installed.forEach(install)
-  const held = new Set(availableChoices(folders).map(({ name }) => name))
+  const loadedNames = new Set(availableChoices(folders).map(({ name }) => name))
   const changes: number[] = []
   const computes = {
     get models() {
-      return [...held].map((name) => ({ description: descriptionOf(name), framesFitting: null }))
+      return [...loadedNames].map((name) => ({
+        description: descriptionOf(name),
+        framesFitting: null,
+      }))
     },
-    load: async ({ name }: ModelChoice): Promise<void> => void held.add(name),
+    load: async ({ name }: ModelChoice): Promise<void> => void loadedNames.add(name),
     canUnload: (name: string) => name !== 'mini',
-    unload: async (name: string) => void held.delete(name),
+    unload: async (name: string) => void loadedNames.delete(name),
   }
   const models: EngineModels = new EngineModels({
     folders,
@@ -47,7 +50,7 @@ function start(t: TestContext, installed: readonly string[]) {
   const names = () => models.descriptions.map(({ name }) => name)
   const states = () =>
     Object.fromEntries(models.list().map(({ name, state, problem }) => [name, problem || state]))
-  return { models, computes, install, names, states, held, changes }
+  return { models, computes, install, names, states, loadedNames, changes }
 }
 
 const descriptions = new Map<string, typeof PLAIN_MODEL>()
@@ -96,29 +99,29 @@ test("a model that can't be loaded is unavailable, and the list says why", async
 })
 
 test('a model is unloaded once the jobs that use it have ended, and no new ones get it', async (t) => {
-  const { models, names, states, held } = start(t, ['htdemucs', 'scnet'])
+  const { models, names, states, loadedNames } = start(t, ['htdemucs', 'scnet'])
   const used = models.use(['scnet'])
   models.use(['htdemucs'])
   let isUnloaded = false
   const unloading = models.unload('scnet').then(() => (isUnloaded = true))
   await new Promise(setImmediate)
   assert.deepEqual([names(), states().scnet], [['htdemucs', 'mini'], 'UNLOADING'])
-  assert.deepEqual([isUnloaded, held.has('scnet')], [false, true])
+  assert.deepEqual([isUnloaded, loadedNames.has('scnet')], [false, true])
   used()
   await unloading
-  assert.deepEqual([held.has('scnet'), states().scnet], [false, 'NOT_LOADED'])
+  assert.deepEqual([loadedNames.has('scnet'), states().scnet], [false, 'NOT_LOADED'])
   await models.unload('scnet')
 })
 
 test('a model that is loaded again before its last jobs have ended stays', async (t) => {
-  const { models, names, held } = start(t, ['scnet'])
+  const { models, names, loadedNames } = start(t, ['scnet'])
   const used = models.use(['scnet'])
   const unloading = models.unload('scnet')
   await new Promise(setImmediate)
   await models.load('scnet')
   await assert.rejects(unloading, /loaded again/)
   used()
-  assert.deepEqual([names(), held.has('scnet')], [['scnet', 'mini'], true])
+  assert.deepEqual([names(), loadedNames.has('scnet')], [['scnet', 'mini'], true])
 })
 
 test("models that came with Winnow, or that a device can't free, stay loaded", async (t) => {

@@ -154,19 +154,19 @@ test('a job that arrives during a drain is released as drained, by its events', 
 
 test('a job redelivered while it is in progress continues, without using up a delivery', async (t) => {
   const queue = fakeQueue(['x', 'x'])
-  let begun = 0
+  let starts = 0
   const intake = startIntake(t, queue, 16, (requestId, signal) => {
-    begun += 1
+    starts += 1
     return untilStopped(requestId, signal)
   })
   await until(() => queue.beats.count === 1)
   assert.deepEqual(queue.ended, [])
-  assert.equal(begun, 1)
+  assert.equal(starts, 1)
   assert.equal(intake.jobs, 1)
 })
 
 /** Serves jobs until a test ends each by hand; tells which are in progress. */
-function byHand() {
+function serveByHand() {
   const underWay = new Map<string, (outcome: Outcome) => void>()
   const serve: Serve = (requestId, signal) =>
     new Promise((resolve) => {
@@ -187,7 +187,7 @@ function byHand() {
 
 test('from its third delivery on a job runs alone: jobs in progress end first, and no more are leased', async (t) => {
   const queue = fakeQueue(['a', 'b', 'suspect', 'c'], { b: 2, suspect: 3 })
-  const hand = byHand()
+  const hand = serveByHand()
   const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 3)
   assert.deepEqual([hand.names(), intake.state], [['a', 'b'], 'BUSY'])
@@ -205,7 +205,7 @@ test('from its third delivery on a job runs alone: jobs in progress end first, a
 test('a job that waits to run alone can be canceled, or released by a drain, like any other', async (t) => {
   for (const stop of ['cancel', 'drain'] as const) {
     const queue = fakeQueue(['a', 'suspect'], { suspect: 5 })
-    const hand = byHand()
+    const hand = serveByHand()
     const intake = startIntake(t, queue, 16, hand.serve)
     await until(() => intake.jobs === 2)
     assert.deepEqual(hand.names(), ['a'])
@@ -306,7 +306,7 @@ test('a job that must run alone lets one that is arriving from another queue end
           arrive = resolve
         })
       : leaseJob(waitMs)
-  const hand = byHand()
+  const hand = serveByHand()
   const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 1)
   await sleep(5)
@@ -338,13 +338,13 @@ test('of jobs that name a model, those for the models here are leased', async (t
 test('jobs that name a model get slots even if others wait, and wait if there are none', async (t) => {
   const queue = fakeQueue(Array.from({ length: 200 }, (_, i) => `a${i}`))
   queue.named['first mini'] = ['m1']
-  const begun: string[] = []
+  const served: string[] = []
   const serve: Serve = async (requestId) => {
-    begun.push(requestId)
+    served.push(requestId)
     await sleep(1)
     return 'completed'
   }
   startIntake(t, queue, 1, serve, undefined, ['mini'])
   await until(() => queue.ended.includes('ack m1'))
-  assert.ok(begun.length < 100, `after ${begun.length} others`)
+  assert.ok(served.length < 100, `after ${served.length} others`)
 })

@@ -24,9 +24,9 @@ test("it can't be opened with another key, for another owner, or after a change"
   assert.throws(() => decrypt([key], 'req_2', sealed))
   const bytes = Buffer.from(sealed, 'base64url')
   for (let i = 0; i < bytes.length; i += 1) {
-    const changed = Buffer.from(bytes)
-    changed[i]! ^= 1
-    assert.throws(() => decrypt([key], 'req_1', changed.toString('base64url')), `byte ${i}`)
+    const tampered = Buffer.from(bytes)
+    tampered[i]! ^= 1
+    assert.throws(() => decrypt([key], 'req_1', tampered.toString('base64url')), `byte ${i}`)
     assert.throws(
       () => decrypt([key], 'req_1', bytes.subarray(0, i).toString('base64url')),
       `${i} bytes`,

@@ -11,8 +11,8 @@ test('the document has every code with its status, and no others', () => {
   const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
     ([, status, code]) => [code, Number(status)],
   )
-  const known = Object.entries(ERRORS).map(([code, { status }]) => [code, status])
-  assert.deepEqual(documented.sort(), known.sort())
+  const expected = Object.entries(ERRORS).map(([code, { status }]) => [code, status])
+  assert.deepEqual(documented.sort(), expected.sort())
 })
 
 test('the failure codes of the document are those with which a request can end', () => {

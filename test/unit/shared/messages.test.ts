@@ -103,7 +103,7 @@ const completed = () => ({
 })
 
 /** Returns a copy of `event` with `value` at `path`. */
-function changed(event: object, path: readonly string[], value: unknown): object {
+function withValue(event: object, path: readonly string[], value: unknown): object {
   const copy = structuredClone(event)
   const holder = path.slice(0, -1).reduce<any>((part, key) => part[key], copy)
   holder[path.at(-1)!] = value
@@ -166,7 +166,7 @@ test('property: an event with a hostile text or number anywhere is refused, nami
     fc.property(fc.oneof(text, number), ([path, value]) => {
       fc.pre(!isGood(path, value))
       assert.throws(
-        () => read(changed(completed(), path, value)),
+        () => read(withValue(completed(), path, value)),
         RegExp(`not understood: /${path.join('/')} `),
       )
     }),

@@ -48,9 +48,9 @@ test('a name too long for any file system is cut in its stem, between characters
       for (const name of names) {
         assert.ok(Buffer.byteLength(name) <= 255, name)
         assert.ok(Buffer.byteLength(name) > 255 - Buffer.byteLength(family), name)
-        const [kept = ''] = name.split('.')
-        assert.equal(kept.replaceAll(stem.startsWith(family) ? family : stem[0]!, ''), '')
-        assert.ok(kept.length > 0)
+        const [base = ''] = name.split('.')
+        assert.equal(base.replaceAll(stem.startsWith(family) ? family : stem[0]!, ''), '')
+        assert.ok(base.length > 0)
       }
       for (const [i, target] of targets.entries()) assert.ok(names[i]!.endsWith(`.${target}.flac`))
     }

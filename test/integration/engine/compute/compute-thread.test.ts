@@ -86,7 +86,7 @@ test('a job is let go at once even if its call hangs', async (t) => {
   const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))
   const stop = new AbortController()
   const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
-  const separated = scheduler.separate(
+  const separating = scheduler.separate(
     {
       model: 'mini',
       request: { chunk, spans: [], acceleration: 'fast' },
@@ -96,17 +96,17 @@ test('a job is let go at once even if its call hangs', async (t) => {
     { signal: stop.signal, onStep: () => undefined },
   )
   stop.abort(new Error('canceled'))
-  await assert.rejects(separated, /canceled/)
+  await assert.rejects(separating, /canceled/)
 })
 
 test('with XLA the shapes in use are compiled while the thread keeps answering', async (t) => {
   process.env.XLA = 'on'
   t.after(() => delete process.env.XLA)
   const lines: string[] = []
-  const heard = createLogger('test', 'info', {
+  const logger = createLogger('test', 'info', {
     write: (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg),
   })
-  const thread = await ComputeThread.start({ ...OPTIONS, batchFramesMax: 1 }, heard)
+  const thread = await ComputeThread.start({ ...OPTIONS, batchFramesMax: 1 }, logger)
   t.after(() => thread.stop())
   while (lines.length === 0) await Promise.all([thread.beat(), sleep(50)])
   assert.deepEqual(lines, ['tagger is warm in the shapes that are served'])
@@ -163,16 +163,16 @@ test('a model that does not fit in free memory is refused with the figures', asy
 test('a process that hangs is killed and started again, alone', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const own = { ...OPTIONS, leftOut: [TAGGER] }
-  const apart = await ComputeProcess.start('x', own, log, () => undefined)
-  t.after(() => apart.stop())
-  const { pid } = apart
+  const compute = await ComputeProcess.start('x', own, log, () => undefined)
+  t.after(() => compute.stop())
+  const { pid } = compute
   process.kill(pid!, 'SIGSTOP')
-  const called = apart.discard(1)
+  const called = compute.discard(1)
   t.mock.timers.tick(1_000 * OPTIONS.computeSecondsMax)
   await assert.rejects(called, ComputeLostError)
-  await apart.restarting
-  assert.notEqual(apart.pid, pid)
-  await apart.beat()
+  await compute.restarting
+  assert.notEqual(compute.pid, pid)
+  await compute.beat()
 })
 
 test("a process that can't be restarted is given up", async (t) => {

@@ -23,13 +23,13 @@ const chunkOf = (seed: number) => ({
 test('a chunk is what the model makes of it, and its memory is transferred', async (t) => {
   const preparation = start(t)
   const seeds = [1, 2, 3, 4]
-  const given = seeds.map(chunkOf)
-  const prepared = await Promise.all(given.map((chunk) => preparation.prepare('mini', chunk)))
+  const chunks = seeds.map(chunkOf)
+  const prepared = await Promise.all(chunks.map((chunk) => preparation.prepare('mini', chunk)))
   assert.deepEqual(
     prepared,
     seeds.map((seed) => prepareChunk(chunkOf(seed))),
   )
-  assert.ok(given.every(({ channels }) => channels.every(({ length }) => length === 0)))
+  assert.ok(chunks.every(({ channels }) => channels.every(({ length }) => length === 0)))
 })
 
 test('a chunk that the model refuses is refused, and the next is prepared', async (t) => {

@@ -47,13 +47,17 @@ test('without the library there are no GPUs, and no error', async () => {
 
 test('an engine plans for what the driver says is free, in its thread too', async (t) => {
   const { path } = await buildFakeNvml(t)
-  const known = async (gpu: string) => {
+  const describeGpu = async (gpu: string) => {
     const { freeBytes, ...rest } = await openOwnGpu(gpu, () => openNvml(path))
     return { free: await freeBytes(), ...rest }
   }
-  assert.deepEqual(await known('1'), { free: 49 * GIBIBYTE, hasBfloat16: false, warning: '' })
-  assert.deepEqual(await known('GPU-aaaa'), { free: 50 * GIBIBYTE, hasBfloat16: true, warning: '' })
-  const slice = await known('MIG-cccc3333-0000')
+  assert.deepEqual(await describeGpu('1'), { free: 49 * GIBIBYTE, hasBfloat16: false, warning: '' })
+  assert.deepEqual(await describeGpu('GPU-aaaa'), {
+    free: 50 * GIBIBYTE,
+    hasBfloat16: true,
+    warning: '',
+  })
+  const slice = await describeGpu('MIG-cccc3333-0000')
   assert.deepEqual([slice.free, slice.hasBfloat16], [undefined, true])
   assert.match(slice.warning, /the driver does not say .* GPU MIG-cccc3333-0000/)
 

@@ -219,8 +219,8 @@ test('the start does not wait for slow media', async (t) => {
 })
 
 test('a job that fails before its media is measured still reports its start first', async (t) => {
-  const gone: RequestListener = (_, response) => void response.writeHead(404).end()
-  const { events } = await serveJob(t, { startMayMeasure: true, answers: [gone] })
+  const notFound: RequestListener = (_, response) => void response.writeHead(404).end()
+  const { events } = await serveJob(t, { startMayMeasure: true, answers: [notFound] })
   assert.deepEqual(
     events.map(({ type }) => type),
     ['started', 'failed'],

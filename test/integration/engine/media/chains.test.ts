@@ -28,7 +28,7 @@ interface Part {
   seconds: number
 }
 
-let made = 0
+let partCount = 0
 
 /** Makes a recording with a tone of 400 Hz in each channel. */
 async function bytesOf(
@@ -40,7 +40,7 @@ async function bytesOf(
   const tone = sine(400, seconds, sampleRate).map((x) => x / 2)
   const planes = Array<Float32Array>(channels).fill(tone)
   const audio: AudioTrack = { planes, sampleRate, encoder, bitRate: 2 * sampleRate * channels }
-  return readFile(await make(`part ${made++}`, container, { audio, containerOptions }))
+  return readFile(await make(`part ${partCount++}`, container, { audio, containerOptions }))
 }
 
 async function chain(
@@ -51,22 +51,22 @@ async function chain(
 ): Promise<string> {
   const bytes: Buffer[] = []
   for (const part of parts) bytes.push(await bytesOf(container, encoder, part, containerOptions))
-  return save(`chain ${made++}`, Buffer.concat(bytes))
+  return save(`chain ${partCount++}`, Buffer.concat(bytes))
 }
 
 /** Fails unless half a second of sound from `at` is the tone, at its level. */
 function assertTone(planes: readonly Float32Array[], sampleRate: number, at: number): void {
   const from = Math.round(at * sampleRate)
   for (const plane of planes) {
-    const heard = plane.subarray(from, from + sampleRate / 2) // whole periods of the tone
+    const excerpt = plane.subarray(from, from + sampleRate / 2) // whole periods of the tone
     const [inPhase, quarter] = [0, 1 / 4].map((turn) =>
       correlation(
-        heard.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + turn))),
-        heard,
+        excerpt.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + turn))),
+        excerpt,
       ),
     )
     assertBetween(Math.hypot(inPhase!, quarter!), 0.98, 1.0001)
-    assertNear(Math.max(...heard), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
+    assertNear(Math.max(...excerpt), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
   }
 }
 
@@ -106,7 +106,7 @@ describe('chained Ogg', () => {
     const links = []
     for (const plane of [a, b]) {
       const audio = { planes: [plane], sampleRate: 48_000, encoder: 'flac' }
-      links.push(await readFile(await make(`link ${made++}`, 'ogg', { audio })))
+      links.push(await readFile(await make(`link ${partCount++}`, 'ogg', { audio })))
     }
     const { planes } = await readSound(await save('lossless.ogg', Buffer.concat(links)))
     assertClose(planes[0]!, Float32Array.of(...a, ...b), { absolute: 0.51 / 2 ** 15 })
@@ -182,7 +182,7 @@ describe('a transport stream', () => {
     test(`whose sound is replaced by one ${name}: all is read`, async () => {
       const first = await bytesOf('mpegts', 'aac', SAME)
       const path = await save(
-        `replaced ${made++}`,
+        `replaced ${partCount++}`,
         Buffer.concat([first, await bytesOfSecond(), first]),
       )
       const { mixture, planes } = await readSound(path)
@@ -199,8 +199,10 @@ describe('a transport stream', () => {
   test('with another track for a while is one recording', async () => {
     const plane = sine(400, 1.3, 48_000)
     const audio = { planes: [plane, plane], sampleRate: 48_000, encoder: 'aac' }
-    const two = await readFile(await make(`two ${made++}`, 'mpegts', { audio: [audio, audio] }))
-    const one = await readFile(await make(`one ${made++}`, 'mpegts', { audio }))
+    const two = await readFile(
+      await make(`two ${partCount++}`, 'mpegts', { audio: [audio, audio] }),
+    )
+    const one = await readFile(await make(`one ${partCount++}`, 'mpegts', { audio }))
     const { mixture, planes } = await readSound(await save('added.ts', Buffer.concat([one, two])))
     assertNear(planes[0]!.length / 48_000, 2.6, 0.2)
     assert.doesNotMatch(mixture.remarks.join(), /recordings/)

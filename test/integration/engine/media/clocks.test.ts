@@ -54,12 +54,12 @@ interface Part {
   soundSeconds?: number
 }
 
-let made = 0
+let fileCount = 0
 
 async function bytesOf({ container, video, audio }: Kind, part: Part): Promise<Buffer> {
   const { delay, soundSeconds = SECONDS } = part
   const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
-  const path = await make(`part ${made++}`, container, {
+  const path = await make(`part ${fileCount++}`, container, {
     audio: { planes, sampleRate: RATE, encoder: audio, delay },
     video: { ...video, seconds: SECONDS, flashes: [CLICK_SECONDS * 10], delay },
   })
@@ -67,12 +67,12 @@ async function bytesOf({ container, video, audio }: Kind, part: Part): Promise<B
 }
 
 /** Concatenates parts; for FLV, drops the header of all but the first. */
-async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
+async function joinParts(kind: Kind, parts: readonly Part[]): Promise<string> {
   const bytes: Buffer[] = []
   for (const part of parts) bytes.push(await bytesOf(kind, part))
   const headerBytes = kind.container === 'flv' ? 13 : 0
   const joined = bytes.map((part, i) => (i === 0 ? part : part.subarray(headerBytes)))
-  return save(`joined ${made++}`, Buffer.concat(joined))
+  return save(`joined ${fileCount++}`, Buffer.concat(joined))
 }
 
 /** Returns the start of each click, in seconds. */
@@ -93,7 +93,7 @@ async function throughVideo(path: string, recoded: string | undefined) {
   const prepared = await prepareVideo(options)
   if (recoded) assert.match(prepared.recodedBecause ?? '', new RegExp(recoded))
   else assert.equal(prepared.recodedBecause, null)
-  const audioPath = join(folder, `track ${made}`)
+  const audioPath = join(folder, `track ${fileCount}`)
   const encoder = await createEncoder(audioPath, {
     format: 'aac',
     sampleRate: mixture.sampleRate,
@@ -101,7 +101,7 @@ async function throughVideo(path: string, recoded: string | undefined) {
   })
   await encoder.write(planes)
   await encoder.finish()
-  const to = join(folder, `video ${made++}`)
+  const to = join(folder, `video ${fileCount++}`)
   await muxVideo({ video: prepared, audioPath, path: to })
   const pictures = await readVideo(to)
   const brightest = Math.max(...pictures.lights)
@@ -128,11 +128,11 @@ for (const [name, kind] of Object.entries(KINDS)) {
   describe(name, () => {
     test('a clock that starts over, four times', async () => {
       const parts = Array.from({ length: 5 }, () => ({ delay: 0 }))
-      await assertInStep(await join2(kind, parts), 5, kind)
+      await assertInStep(await joinParts(kind, parts), 5, kind)
     })
     test('a clock that jumps ahead by hours, and back', async () => {
       const parts = [{ delay: 0 }, { delay: 40_000 }, { delay: 100 }]
-      await assertInStep(await join2(kind, parts), 3, kind)
+      await assertInStep(await joinParts(kind, parts), 3, kind)
     })
   })
 }
@@ -172,10 +172,10 @@ for (const [name, kind] of Object.entries(FILES)) {
           ? { mpegts_start_pid: `${0x100 + 16 * i}` }
           : kind.containerOptions
       const tracks = { audio, video, ...(containerOptions && { containerOptions }) }
-      const path = await make(`part ${made++}`, kind.container, tracks)
+      const path = await make(`part ${fileCount++}`, kind.container, tracks)
       parts.push(await readFile(path))
     }
-    const path = await save(`files ${made++}`, Buffer.concat(parts))
+    const path = await save(`files ${fileCount++}`, Buffer.concat(parts))
     const found = await throughVideo(path, 'the source is 3 recordings, one after the other')
     const { mixture, planes, pictures, flashes, clicks } = found
     assert.match(mixture.remarks[0]!, /source is 3 recordings/)
@@ -193,7 +193,7 @@ for (const [name, kind] of Object.entries(FILES)) {
 test('parts whose sound and picture differ in length stay in sync', async () => {
   const kind = KINDS['a transport stream']!
   const parts = [2.3, 2.7, 2.3, 2.7, 2.4].map((soundSeconds) => ({ delay: 0, soundSeconds }))
-  const path = await join2(kind, parts)
+  const path = await joinParts(kind, parts)
   const { flashes, clicks, mixture } = await throughVideo(path, undefined)
   assert.equal(clicks.length, 5)
   assert.equal(flashes.length, 5)
@@ -204,7 +204,7 @@ test('parts whose sound and picture differ in length stay in sync', async () => 
 test('a 33-bit clock that wraps is not a jump', async () => {
   const kind = KINDS['a transport stream']!
   const delay = 2 ** 33 / 90_000 - 2.8 // the muxer itself adds 1.4 s
-  await assertInStep(await join2(kind, [{ delay }]), 1, kind)
+  await assertInStep(await joinParts(kind, [{ delay }]), 1, kind)
 })
 
 test('a clock that jumps inside Matroska, with and without a picture', async () => {
@@ -214,7 +214,7 @@ test('a clock that jumps inside Matroska, with and without a picture', async () 
   const containerOptions = { max_interleave_delta: '0' }
   const tracks = [{ audio: { ...audio, jumps } }, { audio: { ...audio, jumps }, video }]
   for (const each of tracks) {
-    const path = await make(`jump ${made++}.mkv`, 'matroska', { ...each, containerOptions })
+    const path = await make(`jump ${fileCount++}.mkv`, 'matroska', { ...each, containerOptions })
     const { mixture, planes } = await readSound(path)
     assertBetween(planes[0]!.length, 6 * RATE, 6.1 * RATE)
     assert.equal(mixture.remarks.length, 1)

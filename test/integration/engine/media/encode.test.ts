@@ -52,7 +52,7 @@ describe('wav', () => {
     const step = 1 / 2 ** 23
     const loud = Float32Array.of(1, 1.5, 1e9, Infinity, -1, -1.5, -1e9, -Infinity, NaN, step * 0.75)
     const top = 1 - step
-    const wanted = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
+    const expected = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
     for (const channels of [1, 2, 3]) {
       // Each channel starts with a different sample.
       const planes = (samples: Float32Array) =>
@@ -60,7 +60,7 @@ describe('wav', () => {
           Float32Array.of(...samples.subarray(c), ...samples.subarray(0, c)),
         )
       const { path } = await encode('loud.wav', planes(loud), { format: 'wav', sampleRate: 8000 })
-      assert.deepEqual(readWav24(await readFile(path)).planes, planes(wanted))
+      assert.deepEqual(readWav24(await readFile(path)).planes, planes(expected))
     }
   })
 

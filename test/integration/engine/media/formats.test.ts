@@ -141,10 +141,10 @@ for (const times of [64, 128, 256, 512]) {
     const { mixture, planes } = await readSound(path, { sampleRate: RATE })
     assert.equal(mixture.container, 'iff')
     assert.equal(mixture.sourceSampleRate, dsdRate / 8)
-    const heard = planes[0]!.subarray(2_000, 8_000)
+    const excerpt = planes[0]!.subarray(2_000, 8_000)
     const tone = sine(1000, 0.25, RATE)
-    const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + heard.length))
-    const likeness = shifts.map((shifted) => correlate(shifted, heard))
+    const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + excerpt.length))
+    const likeness = shifts.map((shifted) => correlate(shifted, excerpt))
     assertNear(Math.max(...likeness), 1, 0.02)
   })
 }

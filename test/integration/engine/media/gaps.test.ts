@@ -24,11 +24,11 @@ const AFTER = 138_240
 const GAP_SECONDS = 4
 
 /** Inserts `gap` samples of silence into `wave` after the first `after` samples. */
-function parted(wave: Float32Array, after: number, gap: number): Float32Array {
-  const placed = new Float32Array(wave.length + gap)
-  placed.set(wave.subarray(0, after))
-  placed.set(wave.subarray(after), after + gap)
-  return placed
+function insertGap(wave: Float32Array, after: number, gap: number): Float32Array {
+  const result = new Float32Array(wave.length + gap)
+  result.set(wave.subarray(0, after))
+  result.set(wave.subarray(after), after + gap)
+  return result
 }
 
 const kinds = [
@@ -55,7 +55,7 @@ for (const [container, encoder, sampleRate] of kinds) {
     const at = (seconds: number) => Math.round(seconds * mixture.sampleRate)
     const [decoded, expected] = [
       planes[0]!,
-      parted(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
+      insertGap(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
     ]
     assertNear(decoded.length, expected.length, at(0.002))
     const silence = decoded.subarray(at(3.1), at(6.8))
@@ -148,7 +148,7 @@ test('any gaps that can be trusted: each frame is where its time says', async ()
     fc.asyncProperty(anyGaps(fc.integer({ min: 101, max: 900 })), async (gaps) => {
       let expected: Float32Array = SLOW
       for (let i = gaps.length - 1; i >= 0; i--) {
-        expected = parted(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
+        expected = insertGap(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
       }
       const path = await makeWithGaps(gaps)
       assert.deepEqual((await readSound(path)).planes[0], expected)

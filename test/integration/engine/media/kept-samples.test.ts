@@ -15,19 +15,19 @@ const BLOCK_BYTES = 2 * 4 * 44_100 * Float32Array.BYTES_PER_ELEMENT
 test('blocks come back in order, the first without a file, and nothing is left', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'kept-samples-'))
   t.after(() => rm(folder, { recursive: true }))
-  const kept = new KeptSamples(join(folder, 'samples'))
+  const samples = new KeptSamples(join(folder, 'samples'))
   const seeds = [1, 3, 5, 7]
   for (const [i, seed] of seeds.entries()) {
-    await kept.add(block(seed))
+    await samples.add(block(seed))
     const files = await readdir(folder)
     assert.deepEqual(files, i < 2 ? [] : ['samples'])
   }
   const { size } = await stat(join(folder, 'samples'))
   assert.equal(size, 2 * BLOCK_BYTES)
   let i = 0
-  for await (const found of kept.blocks(2)) assert.deepEqual(found, block(seeds[i++]!))
+  for await (const found of samples.blocks(2)) assert.deepEqual(found, block(seeds[i++]!))
   assert.equal(i, seeds.length)
-  await kept.remove()
-  await kept.remove()
+  await samples.remove()
+  await samples.remove()
   assert.deepEqual(await readdir(folder), [])
 })

@@ -57,8 +57,8 @@ test('an answer that nobody waits for any more ends the process silently', async
   await once(child, 'message')
   child.send({ id: 1, task: 'pause' satisfies LimitedTask })
   child.disconnect() // before it has answered
-  const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
-  assert.equal(said, '')
+  const [errors, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+  assert.equal(errors, '')
   assert.equal(code, 0)
 })
 
@@ -72,8 +72,8 @@ test(
     const owner = spawn(process.execPath, ['--import', 'tsx', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const [said] = (await once(owner.stdout, 'data')) as [Buffer]
-    const id = Number(said.toString())
+    const [output] = (await once(owner.stdout, 'data')) as [Buffer]
+    const id = Number(output.toString())
     const working = `/proc/${id}`
     t.after(() => existsSync(working) && process.kill(id, 'SIGKILL'))
     assert.ok(existsSync(working))

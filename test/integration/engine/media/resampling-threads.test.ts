@@ -22,9 +22,9 @@ function blocksOf(channels: number, rate: number): Float32Array[][] {
 
 function inOneThread(options: ResamplerOptions, blocks: Float32Array[][]): Float32Array[][] {
   const resampler = new Resampler(options)
-  const made = [...blocks.flatMap((block) => resampler.add(block)), ...resampler.finish()]
+  const resampled = [...blocks.flatMap((block) => resampler.add(block)), ...resampler.finish()]
   resampler.close()
-  return made
+  return resampled
 }
 
 test('streams taking turns give what each gives alone, and blocks stay with their owner', async (t) => {

@@ -25,14 +25,14 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 /** Reads the whole body, then answers. */
-const taken =
+const readAll =
   (into: Buffer[] = []): RequestListener =>
   async (request, response) => {
     for await (const piece of request) into.push(piece)
     response.end()
   }
 /** Answers before reading anything. */
-const early =
+const answerEarly =
   (code: number): RequestListener =>
   (_, response) =>
     void response.writeHead(code).end('no')
@@ -56,7 +56,7 @@ describe('an upload', () => {
     const { url } = await serve(t, (request, response) => {
       assert.equal(request.method, 'PUT')
       headers = request.headers
-      taken(pieces)(request, response)
+      readAll(pieces)(request, response)
     })
     await upload(url)
     assert.deepEqual(Buffer.concat(pieces), BYTES)
@@ -73,7 +73,7 @@ describe('an upload', () => {
       const { url } = await serve(t, (request, response) => {
         const { 'winnow-attempt': attempt = '' } = request.headers
         response.setHeader('winnow-place', attempt)
-        taken()(request, response)
+        readAll()(request, response)
       })
       assert.equal(await send(url), 'attempt-1')
     })
@@ -83,7 +83,7 @@ describe('an upload', () => {
     for (const place of [[], ['winnow-place', '../other']]) {
       const { url } = await serve(t, (request, response) => {
         if (place[0]) response.setHeader(place[0], place[1]!)
-        taken()(request, response)
+        readAll()(request, response)
       })
       assert.equal(await upload(url), undefined)
     }
@@ -92,7 +92,7 @@ describe('an upload', () => {
   test('of an empty file works', async (t) => {
     const empty = join(folder, 'empty')
     await writeFile(empty, '')
-    const { url, requests } = await serve(t, taken())
+    const { url, requests } = await serve(t, readAll())
     await upload(url, { path: empty })
     assert.equal(requests(), 1)
   })
@@ -114,7 +114,7 @@ describe('an upload', () => {
   test('of files that the gateway takes itself is one call, repeated after 503', async (t) => {
     const calls: (string | string[] | undefined)[] = []
     const note = (code: number): RequestListener => {
-      const answer = early(code)
+      const answer = answerEarly(code)
       return (request, response) => {
         calls.push(request.headers['winnow-files'])
         answer(request, response)
@@ -134,7 +134,7 @@ describe('an upload', () => {
       const methods: unknown[] = []
       const { url } = await serve(t, (request, response) => {
         methods.push(request.method)
-        const answer = request.method === 'POST' ? early(code) : taken(pieces)
+        const answer = request.method === 'POST' ? answerEarly(code) : readAll(pieces)
         answer(request, response)
       })
       await uploadHere(url)
@@ -144,20 +144,20 @@ describe('an upload', () => {
   }
 
   test('of a file that the gateway would take itself fails and is retried like any other', async (t) => {
-    const refused = await serve(t, early(409))
+    const refused = await serve(t, answerEarly(409))
     await assert.rejects(uploadHere(refused.url), UploadRefusedError)
     assert.equal(refused.requests(), 1)
-    const away = await serve(t, early(503))
+    const away = await serve(t, answerEarly(503))
     const uploading = uploadHere(away.url)
     await assert.rejects(uploading, UploadUnavailableError)
     assert.equal(away.requests(), 3)
   })
 
-  const troubles = { '503': early(503), 'a broken connection': hangUp }
+  const troubles = { '503': answerEarly(503), 'a broken connection': hangUp }
   for (const [name, trouble] of Object.entries(troubles)) {
     test(`is repeated completely after ${name}`, async (t) => {
       const pieces: Buffer[] = []
-      const { url, requests } = await serve(t, trouble, trouble, taken(pieces))
+      const { url, requests } = await serve(t, trouble, trouble, readAll(pieces))
       await upload(url)
       assert.equal(requests(), 3)
       assert.deepEqual(Buffer.concat(pieces), BYTES)
@@ -175,7 +175,7 @@ describe('an upload', () => {
       for await (const _ of request);
       response.writeHead(409).end()
     }
-    for (const answer of [early(409), late]) {
+    for (const answer of [answerEarly(409), late]) {
       const { url, requests } = await serve(t, answer)
       await assert.rejects(upload(url), UploadRefusedError)
       assert.equal(requests(), 1)
@@ -184,7 +184,7 @@ describe('an upload', () => {
 
   for (const code of [400, 403, 404, 413]) {
     test(`fails for good after ${code}`, async (t) => {
-      const { url, requests } = await serve(t, early(code))
+      const { url, requests } = await serve(t, answerEarly(code))
       await assert.rejects(upload(url), new RegExp(`answered ${code}`))
       assert.equal(requests(), 1)
     })
@@ -204,7 +204,7 @@ describe('an upload', () => {
   })
 
   test('of a missing file is an internal error', async (t) => {
-    const { url, requests } = await serve(t, taken())
+    const { url, requests } = await serve(t, readAll())
     await assert.rejects(upload(url, { path: join(folder, 'absent') }), { code: 'ENOENT' })
     assert.equal(requests(), 0)
   })

@@ -45,13 +45,13 @@ test('a write is reported, and visible to others, only once it is flushed', asyn
   const waiting: FlushCallback[] = []
   const { store } = await openOnDisk(t, (done) => waiting.push(done))
   const order: string[] = []
-  const written = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
+  const writing = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
   while (waiting.length === 0) await sleep(1)
   const read = stored(store).then((ids) => order.push(`read ${ids.join()}`))
   await sleep(20)
   order.push('flushed')
   waiting.pop()!(null)
-  await Promise.all([written, read])
+  await Promise.all([writing, read])
   assert.equal(order[0], 'flushed')
   assert.deepEqual(order.slice(1).sort(), ['read a', 'written'])
 })
@@ -109,7 +109,7 @@ test('a flush that fails for lack of space counts as a full disk', async (t) => 
 
 test("another process's lock stops neither /healthz nor reads, and writes wait for its end", async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
   let isOver = false
   const writing = gateway
     .call('POST', '/v1/files', { body: createFileBody() })
@@ -118,13 +118,13 @@ test("another process's lock stops neither /healthz nor reads, and writes wait f
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
   assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
   assert.ok(!isOver, 'the write waits')
-  await giveUp()
+  await releaseLock()
   assert.equal((await writing).statusCode, 201)
 })
 
 test('writes are refused by name while another process holds its lock for seconds', async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
   const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
   const first = create()
   await sleep(50)
@@ -136,7 +136,7 @@ test('writes are refused by name while another process holds its lock for second
     )
     assert.equal(refused.headers['retry-after'], '5')
   }
-  await giveUp()
+  await releaseLock()
   assert.equal((await create()).statusCode, 201)
 })
 

@@ -136,16 +136,16 @@ test('any state dict is read back: every type, shared storages, offsets, strides
   fc.assert(
     fc.property(fc.array(drawnStorage, { maxLength: 4 }), zip, (drawn, options) => {
       const storages = drawn.map(({ type, numbers }) => storageOf(type, numbers))
-      const named = drawn.flatMap(({ tensors }, storage) =>
+      const expectedTensors = drawn.flatMap(({ tensors }, storage) =>
         tensors.map((tensor, i) => [`layer.${storage}.${i}`, layOut(storage, tensor)] as const),
       )
-      writeStateDict(file, { storages, tensors: Object.fromEntries(named) }, options)
+      writeStateDict(file, { storages, tensors: Object.fromEntries(expectedTensors) }, options)
       const read = openTorchCheckpoint(file)
       assert.deepEqual(
         [...read.keys()],
-        named.map(([name]) => name),
+        expectedTensors.map(([name]) => name),
       )
-      for (const [name, tensor] of named) {
+      for (const [name, tensor] of expectedTensors) {
         const found = read.get(name)!
         assert.deepEqual(found.shape, tensor.shape)
         assert.deepEqual(

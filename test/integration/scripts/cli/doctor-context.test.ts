@@ -15,8 +15,8 @@ test('doctor uses the settings and secrets of the services, where install-host p
   await writeFile(join(gateway, 'AWS_ACCESS_KEY_ID'), 'an-id\n')
   await writeFile(join(gateway, 'signing-key'), 'no setting\n')
 
-  const asked = { role: undefined, egressUrl: 'https://example.com/', installed }
-  const { env, gateway: config, engine, natsUrl } = readContext({ PORT: '82' }, asked)
+  const options = { role: undefined, egressUrl: 'https://example.com/', installed }
+  const { env, gateway: config, engine, natsUrl } = readContext({ PORT: '82' }, options)
   assert.deepEqual(env, {
     DATA_DIR: '/var/lib/winnow',
     S3_BUCKET: 'media',

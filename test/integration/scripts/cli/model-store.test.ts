@@ -108,9 +108,9 @@ test('only the used tensors of an AudioSep checkpoint are kept, and the rate is 
   assert.ok(record.kind === 'audiosep')
   assert.deepEqual([record.sampleRate, record.textHeads], [4000, 4])
   const all = openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)
-  const kept = openSafetensors(join(folder, 'tiny', record.file))
+  const tensors = openSafetensors(join(folder, 'tiny', record.file))
   assertSameTensors(join(folder, 'tiny', record.file), all)
-  const dropped = [...all.keys()].filter((name) => !kept.has(name))
+  const dropped = [...all.keys()].filter((name) => !tensors.has(name))
   assert.ok(dropped.includes('ss_model.base.stft.conv_real.weight'))
   assert.ok(
     dropped.every((name) =>
@@ -164,9 +164,9 @@ test('a checkpoint of SCNet is imported with its configuration, which defines it
 test('half precision rounds numbers to the nearest', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'half', '--half'])
-  const kept = openSafetensors(join(folder, 'half/model.safetensors'))
+  const tensors = openSafetensors(join(folder, 'half/model.safetensors'))
   for (const [name, { values }] of openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)) {
-    const half = kept.get(name)?.values()
+    const half = tensors.get(name)?.values()
     if (!half) continue
     for (const [i, value] of values().entries()) {
       // Half precision has 11 significant bits, and steps of 2^-24 below 2^-14.
@@ -219,9 +219,9 @@ const fetchTiny = (folder: string, entry: CatalogueEntry) =>
 test('a model is fetched once its licence is accepted, checked and installed', async (t) => {
   const { entry, requests } = await startModelHost(t)
   const folder = emptyFolder()
-  const asked = await run(folder, ['fetch', 'tiny'], [entry])
-  assert.equal(asked.code, 1)
-  assert.match(asked.errors, /weights {2}For this test only\.\nNothing was downloaded/)
+  const unaccepted = await run(folder, ['fetch', 'tiny'], [entry])
+  assert.equal(unaccepted.code, 1)
+  assert.match(unaccepted.errors, /weights {2}For this test only\.\nNothing was downloaded/)
   assert.equal(requests.length, 0)
   const { code, text, errors } = await fetchTiny(folder, entry)
   assert.equal(code, 0, errors)

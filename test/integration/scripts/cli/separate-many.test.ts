@@ -82,10 +82,10 @@ test('a terminal shows the progress of all files, below the lines of each', asyn
   const { code, text } = await runCommand(separate, words, own)
   assert.equal(code, 0)
   assert.equal(text.match(/real time$/gm)?.length, 3)
-  const shown = String(stderr.read())
-  assert.match(shown, /0% 0 of 3 files/)
-  assert.match(shown, /\d+% [1-3] of 3 files, about \d+\w+ left/)
-  assert.match(shown, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
+  const output = String(stderr.read())
+  assert.match(output, /0% 0 of 3 files/)
+  assert.match(output, /\d+% [1-3] of 3 files, about \d+\w+ left/)
+  assert.match(output, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
 })
 
 test('--task provides prompts and format unless they are given', async (t) => {
@@ -164,8 +164,8 @@ test('a source newer than its outputs is reported, and counts with --strict', as
   const later = new Date(Date.now() + 60_000)
   await utimes(song, later, later)
   const again = await run(service, song, 'x', '--quiet')
-  const said = `${song}: newer than its outputs (--force separates it again)\n`
-  assert.deepEqual(again, { code: 0, out: '', errors: said })
+  const message = `${song}: newer than its outputs (--force separates it again)\n`
+  assert.deepEqual(again, { code: 0, out: '', errors: message })
   assert.equal((await run(service, song, 'x', '--strict')).code, 3)
   const { out } = await run(service, song, 'x', '--json')
   assert.equal((JSON.parse(out) as { source_is_newer: unknown }).source_is_newer, true)
@@ -180,14 +180,14 @@ test('a file whose name is not UTF-8 is skipped, but its folder is not', async (
   ])
   await writeFile(latin1, 'sound')
   try {
-    const shown = join(folder, 'caf\uFFFD.mp3')
+    const shownPath = join(folder, 'caf\uFFFD.mp3')
     const song = join(folder, 'song.mp3')
     const rest = ['x', '--out', join(folder, 'out')]
-    for (const words of [[folder], [shown, song]]) {
+    for (const words of [[folder], [shownPath, song]]) {
       service.streams = [DONE]
       const { code, errors } = await run(service, ...words, ...rest, '--force')
       assert.equal(code, 1)
-      assert.ok(errors.includes(`${shown}: its name is not UTF-8: rename the file\n`), errors)
+      assert.ok(errors.includes(`${shownPath}: its name is not UTF-8: rename the file\n`), errors)
       assert.match(errors, /^2 files in .* s: 1 separated, 1 failed$/m)
     }
   } finally {

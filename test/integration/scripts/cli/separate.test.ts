@@ -167,8 +167,8 @@ test("a refusal is shown in the service's own words", async (t) => {
   service.refuse = { 'POST /v1/audio/separate': [400, JSON.stringify({ error })] }
   const song = join(folder, 'song.mp3')
   const refused = await run(service, song, 'a dog', '--quiet')
-  const said = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
-  assert.deepEqual(refused, { code: 1, out: '', errors: said })
+  const message = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
+  assert.deepEqual(refused, { code: 1, out: '', errors: message })
   service.refuse = { 'POST /v1/audio/separate': [502, '<h1>Bad</h1>'] }
   const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
   assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
@@ -350,8 +350,8 @@ test('the output suggests a command for users who know that the sound is there',
     `${song}: If "hum" is there, this takes out more (best with its own times as --span): ` +
       `npm run separate -- ${song} hum --task remove --span 0-6 --force`,
   ])
-  const said = ['hum', '--task', 'remove', '--span', '0-6', '--force']
-  assert.deepEqual(again((await run(service, song, ...said)).errors), [], 'it was said')
+  const suggestion = ['hum', '--task', 'remove', '--span', '0-6', '--force']
+  assert.deepEqual(again((await run(service, song, ...suggestion)).errors), [], 'it was said')
   service.findings = [{ ...service.findings[0], separator: 'htdemucs' }]
   const stems = await run(service, song, 'hum', '--task', 'remove', '--force')
   assert.deepEqual(again(stems.errors), [], 'stems do not heed spans')

@@ -63,8 +63,8 @@ test('the Debian package has units for its paths and settings that upgrades keep
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
-  const said = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
-  assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
+  const problems = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
+  assert.deepEqual([problems, lintian.status], [[], 0], lintian.stderr)
 })
 
 /** Files that a program imports or reads. */

@@ -317,9 +317,9 @@ test('a redirect to any of these is refused', async (t) => {
     ...URLS.filter(isAbsolute),
     'https://internal.example.com/',
   ]
-  let asked = 0
+  let calls = 0
   const server = createServer((request, reply) => {
-    asked += 1
+    calls += 1
     const location = targets[Number(request.url?.slice(1))] ?? ''
     reply.writeHead(302, { location: Buffer.from(location).toString('latin1') }).end()
   })
@@ -331,7 +331,7 @@ test('a redirect to any of these is refused', async (t) => {
   for (const [index, target] of targets.entries()) {
     await assertRefused(`redirect to ${target}`, probe(`${start}/${index}`))
   }
-  assert.equal(asked, targets.length)
+  assert.equal(calls, targets.length)
   assert.equal(connections, 0)
 })
 

@@ -54,8 +54,8 @@ test('a check only asks name servers, and refuses names without a public address
   }
   await assert.rejects(checks.check('https://127.0.0.1/'), { code: 'INVALID_AUDIO_URL' })
   await check('http://127.0.0.1:1/') // allowed, although nobody listens
-  const gone = AbortSignal.abort(new Error('gone'))
-  await assert.rejects(checks.check('https://slow.example/', { signal: gone }), /gone/)
+  const aborted = AbortSignal.abort(new Error('gone'))
+  await assert.rejects(checks.check('https://slow.example/', { signal: aborted }), /gone/)
 })
 
 test('at most twenty redirects are followed', async (t) => {

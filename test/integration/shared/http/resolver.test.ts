@@ -96,12 +96,12 @@ test('a name is found in the hosts file first, whatever its case', async (t) => 
 })
 
 test('a name that does not exist as it is is looked up in the search domains', async (t) => {
-  const known: Record<string, string[]> = {
+  const addresses: Record<string, string[]> = {
     'media.studio.corp': ['10.0.0.8'],
     'plain.example': ['192.0.2.1'],
     'plain.example.corp': ['192.0.2.2'],
   }
-  const { server, whenAsked } = await startNameServer(t, (name) => known[name] ?? [])
+  const { server, whenAsked } = await startNameServer(t, (name) => addresses[name] ?? [])
   const settingsPath = await temporaryFile(
     t,
     'nameserver 192.0.2.53\ndomain old.corp\nsearch corp studio.corp .\n',

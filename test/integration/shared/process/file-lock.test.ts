@@ -47,12 +47,12 @@ test('a lock belongs to one process, which is named, and ends with it even if it
 
 test('waiting for a lock is logged once', async (t) => {
   const { path, holder } = await lockedFile(t)
-  const said: string[] = []
-  const onWait = (other: string) => void said.push(other)
+  const messages: string[] = []
+  const onWait = (other: string) => void messages.push(other)
   const taking = takeLock(path, { waitMsMax: 600_000, onWait })
   const briefly = await takeLock(path, { waitMsMax: 500, onWait: () => undefined })
   assert.notEqual(briefly, null)
   holder.kill('SIGKILL')
   assert.equal(await taking, null)
-  assert.equal(said.length, 1)
+  assert.equal(messages.length, 1)
 })

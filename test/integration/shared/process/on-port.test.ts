@@ -15,8 +15,8 @@ test("errors for a port in use and for another machine's host name the setting",
   const message = (prefix: string) =>
     `${prefix}PORT: another program listens at 127.0.0.1:${port}. ` +
     `End it, or set ${prefix}PORT to another port.`
-  const taken = { name: 'StartError', message: message('METRICS_') }
-  await assert.rejects(startMetricsServer('127.0.0.1', port, source), taken)
+  const portInUse = { name: 'StartError', message: message('METRICS_') }
+  await assert.rejects(startMetricsServer('127.0.0.1', port, source), portInUse)
   const ofGrpc = { name: 'StartError', message: message('CONTROL_') }
   await assert.rejects(startControlServer('127.0.0.1', port, {} as ControlledEngine), ofGrpc)
   const elsewhere = { name: 'StartError', message: /^METRICS_HOST: this machine has no address/ }

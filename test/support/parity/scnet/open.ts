@@ -23,13 +23,13 @@ export async function openScnet(
   levelsSpectrum = manifest.normalize_spectrogram === true,
 ): Promise<LoadedScnet> {
   const files = await readdir(join(folder, 'model'))
-  const named = (pattern: RegExp): string => {
+  const findFile = (pattern: RegExp): string => {
     const file = files.find((name) => pattern.test(name))
     if (file === undefined) throw new Error(`${join(folder, 'model')}: has no ${pattern.source}`)
     return join(folder, 'model', file)
   }
-  const file = named(/\.(ckpt|th|pt)$/)
-  const config = { ...readScnetConfig(await readYaml(named(/\.ya?ml$/))), levelsSpectrum }
+  const file = findFile(/\.(ckpt|th|pt)$/)
+  const config = { ...readScnetConfig(await readYaml(findFile(/\.ya?ml$/))), levelsSpectrum }
   const weights = Weights.of(file, openScnetCheckpoint(file))
   const network = loadNetwork(weights, config)
   weights.assertAllRead()

@@ -110,7 +110,7 @@ function compareWhole(
 ): Comparison[] {
   const batch = golden.shape('scores')[0]!
   const waves = ['input_audio', 'separated_audio'].map((name) => golden.waves(name, batch, stated))
-  const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
+  const textEmbedding = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const judge = (rows: readonly number[]): Tensor =>
     tf.tidy(() => {
       const encoded = encodeWaves(
@@ -118,7 +118,7 @@ function compareWhole(
         codec,
         waves.flatMap((kind) => rows.map((row) => kind[row]!)),
       )
-      const words = tf.gather(said, tf.tensor1d([...rows], 'int32'))
+      const words = tf.gather(textEmbedding, tf.tensor1d([...rows], 'int32'))
       return forward(encoded.features, words, encoded.rows.slice(0, rows.length))
     })
   const all = Array.from({ length: batch }, (_, i) => i)

@@ -82,11 +82,11 @@ function evaluate(
     ...(video === 'given' ? [conditions.video.aligned(golden.turned('video_features'))] : []),
     ...(anchors ? [conditions.anchors(inputs.tokens)] : []),
   ]
-  const said = conditions.memory(golden.tensor('text_features'))
+  const memory = conditions.memory(golden.tensor('text_features'))
   return tf.tidy(() =>
     forward(golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
       base: shares.reduce((sum, share) => sum.add(share)),
-      memory: text ? said : tf.zeros([said.shape[0], 1, said.shape[2]!]),
+      memory: text ? memory : tf.zeros([memory.shape[0], 1, memory.shape[2]!]),
       frames,
       textKeys: text && frames ? inputs.textKeys : null,
     }),

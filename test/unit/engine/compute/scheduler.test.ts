@@ -84,9 +84,9 @@ test('a chunk that is still being prepared delays no other', async () => {
   const compute = new FakeCompute()
   let prepared = () => {}
   const preparing = new Promise<void>((resolve) => (prepared = resolve))
-  compute.prepare = async (asked) => {
-    if (asked.heads[0]!.prompt === 'slow') await preparing
-    return asked
+  compute.prepare = async (order) => {
+    if (order.heads[0]!.prompt === 'slow') await preparing
+    return order
   }
   const scheduler = new Scheduler(compute, budgets())
   const slow = separate(scheduler, 'slow')
@@ -101,11 +101,11 @@ test('a chunk aborted while it was prepared is not opened', async () => {
   const open = mock.method(compute, 'open')
   let prepared = () => {}
   const preparing = new Promise<void>((resolve) => (prepared = resolve))
-  compute.prepare = (asked) => preparing.then(() => asked)
-  const given = new AbortController()
-  const separated = separate(new Scheduler(compute, budgets()), 'x', given.signal)
-  given.abort(new Error('gone'))
-  await assert.rejects(separated, /gone/)
+  compute.prepare = (order) => preparing.then(() => order)
+  const controller = new AbortController()
+  const separating = separate(new Scheduler(compute, budgets()), 'x', controller.signal)
+  controller.abort(new Error('gone'))
+  await assert.rejects(separating, /gone/)
   prepared()
   await new Promise(setImmediate)
   assert.equal(open.mock.callCount(), 0)

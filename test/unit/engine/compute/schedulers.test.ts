@@ -73,10 +73,10 @@ test('jobs wait for a compute that restarts, unless they are aborted', async () 
   const { closed, open } = gate()
   slow.restarting = closed
   const { separate } = start({ slow })
-  const given = new AbortController()
-  const canceled = separate('slow', given.signal)
+  const controller = new AbortController()
+  const canceled = separate('slow', controller.signal)
   const other = separate('slow')
-  given.abort(new Error('canceled'))
+  controller.abort(new Error('canceled'))
   await assert.rejects(canceled, /canceled/)
   assert.equal(slow.steps, 0)
   slow.restarting = null

@@ -137,9 +137,9 @@ const PLANS: [
 
 for (const [title, options, chunkSamples, overlapSamples] of PLANS) {
   test(`a plan keeps to ${title}`, () => {
-    const given = { ...planOptions, ...options }
-    const { frameSamples } = given
-    assert.deepEqual(planChunks(given), { chunkSamples, overlapSamples, frameSamples })
+    const planInput = { ...planOptions, ...options }
+    const { frameSamples } = planInput
+    assert.deepEqual(planChunks(planInput), { chunkSamples, overlapSamples, frameSamples })
   })
 }
 

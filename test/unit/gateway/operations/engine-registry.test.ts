@@ -54,24 +54,24 @@ function startRegistry(real: Readonly<Record<string, string>>) {
     address = real[engineId] ?? `10.0.0.1:${engineId}`,
     models_version = 0,
   ) => registry.announced({ engine_id: engineId, control_address: address, models_version })
-  const known = async () => (await registry.describe()).map((engine) => engine.engine_id)
+  const engineIds = async () => (await registry.describe()).map((engine) => engine.engine_id)
   /** Resolves once no engine is being called for the first time. */
   const settled = async () => {
-    for (let made = -1; made !== calls.made; await nextRound()) {
-      made = calls.made
+    for (let callsBefore = -1; callsBefore !== calls.made; await nextRound()) {
+      callsBefore = calls.made
       for (let i = 0; i < 10; i += 1) await nextRound()
     }
   }
-  return { registry, clock, calls, canceled, announce, known, settled, engineAt }
+  return { registry, clock, calls, canceled, announce, engineIds, settled, engineAt }
 }
 
 test('20,000 fake engines are called a few at a time, forgotten, and hide no real one', async () => {
-  const { registry, clock, calls, canceled, announce, known, settled } = startRegistry({
+  const { registry, clock, calls, canceled, announce, engineIds, settled } = startRegistry({
     first: '10.0.0.2:1',
     later: '10.0.0.2:2',
   })
   announce('first')
-  assert.deepEqual(await known(), ['first'])
+  assert.deepEqual(await engineIds(), ['first'])
   for (let i = 0; i < FLOOD; i += 1) {
     announce(String(i))
     announce('first', `10.0.0.3:${i}`) // a false address
@@ -79,13 +79,13 @@ test('20,000 fake engines are called a few at a time, forgotten, and hide no rea
   }
   assert.equal(registry.engines, ENGINES_MAX)
   assert.ok(calls.made < FLOOD / 100, 'an announcement alone is not answered by a call')
-  assert.deepEqual(await known(), ['first'])
+  assert.deepEqual(await engineIds(), ['first'])
   await registry.cancel('first', 'r1')
   await settled()
   assert.ok(calls.most <= FIRST_CALLS_MAX + 2, `${calls.most} calls at once`)
   assert.equal(calls.open, 1, 'of those that do not answer no connection is kept')
   announce('later')
-  assert.deepEqual((await known()).sort(), ['first', 'later'])
+  assert.deepEqual((await engineIds()).sort(), ['first', 'later'])
   await registry.cancel('later', 'r2')
   assert.deepEqual(canceled, ['first r1', 'later r2'])
   clock.advance(15_001)
@@ -94,16 +94,16 @@ test('20,000 fake engines are called a few at a time, forgotten, and hide no rea
 })
 
 test('an engine that has moved is found at its new place, once it fails at the old one', async () => {
-  const { clock, announce, known, settled, engineAt } = startRegistry({ e: '10.0.0.2:1' })
+  const { clock, announce, engineIds, settled, engineAt } = startRegistry({ e: '10.0.0.2:1' })
   announce('e')
-  assert.deepEqual(await known(), ['e'])
+  assert.deepEqual(await engineIds(), ['e'])
   engineAt.clear()
   engineAt.set('10.0.0.2:9', 'e')
   clock.advance(10_000)
   announce('e', '10.0.0.2:9') // makes the registry ask at the old address
   await settled()
   announce('e', '10.0.0.2:9')
-  assert.deepEqual(await known(), ['e'])
+  assert.deepEqual(await engineIds(), ['e'])
 })
 
 test('only addresses in ENGINE_NETWORKS are called', async () => {
@@ -120,9 +120,9 @@ test('only addresses in ENGINE_NETWORKS are called', async () => {
 })
 
 test('an engine whose models have changed is called again at once, however often it announces that', async () => {
-  const { clock, calls, announce, known, settled } = startRegistry({ first: '10.0.0.2:1' })
+  const { clock, calls, announce, engineIds, settled } = startRegistry({ first: '10.0.0.2:1' })
   announce('first')
-  await known()
+  await engineIds()
   assert.equal(calls.made, 1)
   clock.advance(1_000)
   for (let i = 0; i < FLOOD; i += 1) announce('first', '10.0.0.2:1', 1 + i)

@@ -50,9 +50,12 @@ test('every call gives the same result as step by step, in any shapes', () => {
       for (const { rows, biased, seed } of calls) {
         tf.tidy(() => {
           const x = tf.randomNormal([rows, 4], 0, 1, 'float32', seed)
-          const given = { x, bias: biased ? tf.randomNormal([6], 0, 1, 'float32', seed + 1) : null }
+          const inputs = {
+            x,
+            bias: biased ? tf.randomNormal([6], 0, 1, 'float32', seed + 1) : null,
+          }
           const scale = tf.scalar(seed % 7)
-          const [actual, expected] = [asGraph(given, scale), forward(given, scale)]
+          const [actual, expected] = [asGraph(inputs, scale), forward(inputs, scale)]
           assertClose(values(actual.product), values(expected.product), { absolute: 1e-5 })
           assertClose(values(actual.parts.sum), values(expected.parts.sum), { absolute: 1e-4 })
         })
@@ -92,11 +95,11 @@ test('inputs that were the same tensor need not be the next time', () => {
 test('inputs and existing tensors can be outputs', () => {
   const asGraph = compiled((x: Tensor) => ({ x: x.clone(), weight: weight.clone() }))
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    const given = tf.tensor1d([call])
-    const out = asGraph(given)
+    const input = tf.tensor1d([call])
+    const out = asGraph(input)
     assert.deepEqual([...values(out.x)], [call])
     assertClose(values(out.weight), values(weight), { absolute: 0 })
-    tf.dispose([given, out.x, out.weight])
+    tf.dispose([input, out.x, out.weight])
   }
 })
 
@@ -117,7 +120,7 @@ const SHAPES = 70
 
 test('graphs that were not used for long are freed, and made again when needed', () => {
   const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
-  const { made, removed, held } = functionsDuring(() => {
+  const { added, removed, remaining } = functionsDuring(() => {
     for (let round = 0; round < 2; round += 1) {
       for (let size = 1; size <= SHAPES; size += 1) {
         for (let call = 0; call < WARM_UP_CALLS; call += 1) {
@@ -129,29 +132,29 @@ test('graphs that were not used for long are freed, and made again when needed',
       }
     }
   })
-  assert.equal(made.length, 2 * SHAPES)
-  assert.equal(new Set(made).size, SHAPES, 'made again, they have the same names')
+  assert.equal(added.length, 2 * SHAPES)
+  assert.equal(new Set(added).size, SHAPES, 'made again, they have the same names')
   const { length } = removed
   assert.ok(length >= SHAPES && length < 2 * SHAPES, `${length} were freed`)
   const run = (name: string) => () => native.binding.executeOp(name, [], [], 1)
-  const gone = removed.filter((name) => !held.has(name))
-  assert.ok(gone.length >= SHAPES - 64)
-  for (const name of gone) assert.throws(run(name), /nor a name of a function/)
+  const unused = removed.filter((name) => !remaining.has(name))
+  assert.ok(unused.length >= SHAPES - 64)
+  for (const name of unused) assert.throws(run(name), /nor a name of a function/)
 })
 
 /** Runs `work` and lists the functions it adds and removes, and those that remain. */
 function functionsDuring(work: () => void) {
   const { binding } = native
-  const [made, removed]: [string[], string[]] = [[], []]
-  const held = new Set<string>()
+  const [added, removed]: [string[], string[]] = [[], []]
+  const remaining = new Set<string>()
   const addFunction = (...words: Parameters<typeof binding.addFunction>) => {
-    made.push(words[0])
-    held.add(words[0])
+    added.push(words[0])
+    remaining.add(words[0])
     binding.addFunction(...words)
   }
   const removeFunction = (name: string) => {
     removed.push(name)
-    held.delete(name)
+    remaining.delete(name)
     binding.removeFunction(name)
   }
   native.binding = Object.create(binding, {
@@ -163,5 +166,5 @@ function functionsDuring(work: () => void) {
   } finally {
     native.binding = binding
   }
-  return { made, removed, held }
+  return { added, removed, remaining }
 }

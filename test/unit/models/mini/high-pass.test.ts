@@ -18,13 +18,13 @@ const sine = (hertz: number, sampleRate: number): Float32Array =>
  * Returns how much of `wave` is in `made`, ignoring the ends; 1 if all of it is, without a shift in
  * time.
  */
-function shareOf(made: Float32Array, wave: Float32Array): number {
+function shareOf(filteredWave: Float32Array, wave: Float32Array): number {
   const quarter = wave.length / 4
   const dot = (other: Float32Array) =>
     other
       .subarray(quarter, 3 * quarter)
       .reduce((sum, sample, i) => sum + sample * wave[quarter + i]!, 0)
-  return dot(made) / dot(wave)
+  return dot(filteredWave) / dot(wave)
 }
 
 test('rumble is removed and audible sound keeps its place, at every rate', () => {
@@ -66,9 +66,9 @@ test('every rate and every length gives finite samples, and as many as the input
   const samples = fc.float32Array({ minLength: 1, maxLength: 300 })
   fc.assert(
     fc.property(rate, samples, (sampleRate, wave) => {
-      const made = filtered(wave, sampleRate)
-      assert.equal(made.length, wave.length)
-      assert.ok(made.every(Number.isFinite))
+      const result = filtered(wave, sampleRate)
+      assert.equal(result.length, wave.length)
+      assert.ok(result.every(Number.isFinite))
     }),
   )
 })

@@ -82,9 +82,9 @@ test('kernel features that the media sandbox lacks cause a warning about what is
 test('a database and media of two installations are a failure that names both', () => {
   assert.equal(ownerFinding(undefined, undefined, 'the broker').severity, 'unused')
   assert.equal(ownerFinding('inst_1', 'inst_1', 'the broker').severity, 'fine')
-  const mixed = ownerFinding('inst_1', 'inst_2', 'the broker')
-  assert.equal(mixed.severity, 'failure')
-  assert.match(mixed.found, /database is of inst_1, the broker of inst_2/)
+  const finding = ownerFinding('inst_1', 'inst_2', 'the broker')
+  assert.equal(finding.severity, 'failure')
+  assert.match(finding.found, /database is of inst_1, the broker of inst_2/)
   assert.equal(ownerFinding('inst_1', undefined, 'the broker').severity, 'failure')
 })
 

@@ -17,18 +17,18 @@ test('the table of metrics and the dashboard match the definitions', () => {
 
 test('panels and alerts only name defined metrics', () => {
   const texts = [dashboard(), readFileSync('ops/alerts.yml', 'utf8')]
-  const named = texts.flatMap((text) => text.match(/\bwinnow_\w+/g) ?? [])
-  assert.ok(named.length > 50)
-  const known = Object.keys(METRICS)
-  const unknown = named.filter(
-    (name) => !known.includes(name) && !known.includes(name.replace(SUFFIX, '')),
+  const metricNames = texts.flatMap((text) => text.match(/\bwinnow_\w+/g) ?? [])
+  assert.ok(metricNames.length > 50)
+  const defined = Object.keys(METRICS)
+  const unknown = metricNames.filter(
+    (name) => !defined.includes(name) && !defined.includes(name.replace(SUFFIX, '')),
   )
   assert.deepEqual(unknown, [])
 })
 
 test('the excerpts of nginx.conf in the documents are in the file that the tests run', () => {
   const page = readFileSync('docs/how-to/reverse-proxy.md', 'utf8')
-  const [, shown = ''] = /```text\n(    client_max[\s\S]*?)```/.exec(page) ?? []
-  assert.match(shown, /proxy_buffering off/)
-  assert.ok(readFileSync('ops/nginx.conf', 'utf8').includes(shown))
+  const [, excerpt = ''] = /```text\n(    client_max[\s\S]*?)```/.exec(page) ?? []
+  assert.match(excerpt, /proxy_buffering off/)
+  assert.ok(readFileSync('ops/nginx.conf', 'utf8').includes(excerpt))
 })

@@ -45,6 +45,6 @@ test('shards divide the files, each of which runs once', () => {
 test('part of a path selects files; packages must be named from the start', () => {
   const { files } = chooseFiles(FILES, null, ['e2e/systemd', 'deb'])
   assert.deepEqual(files, ['test/e2e/systemd.test.ts'])
-  const named = chooseFiles(FILES, null, ['test/package/deb'])
-  assert.deepEqual(named.files, ['test/package/deb.test.ts'])
+  const packageFiles = chooseFiles(FILES, null, ['test/package/deb'])
+  assert.deepEqual(packageFiles.files, ['test/package/deb.test.ts'])
 })

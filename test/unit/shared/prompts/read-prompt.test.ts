@@ -87,15 +87,15 @@ test('two sounds are their sum', () => {
 
 test('one of two sounds may be negated, or both', () => {
   for (const [one, two] of PAIRS) {
-    const said = (form: string) => read(form.replace('X', one!).replace('Y', two!))
+    const readForm = (form: string) => read(form.replace('X', one!).replace('Y', two!))
     for (const form of ['X, not Y', 'X but not Y', 'X without Y', 'X, no Y', 'X but no Y']) {
-      assert.equal(said(form), one, form)
+      assert.equal(readForm(form), one, form)
     }
     for (const form of ['no X and no Y', 'remove X and Y', 'everything but X and Y', 'no X or Y']) {
-      assert.equal(said(form), `* - ${one} + ${two}`, form)
+      assert.equal(readForm(form), `* - ${one} + ${two}`, form)
     }
     for (const form of ['remove the X and keep the Y', 'remove the X but not the Y']) {
-      assert.equal(said(form), `* - ${one}`, form)
+      assert.equal(readForm(form), `* - ${one}`, form)
     }
   }
 })

@@ -105,7 +105,7 @@ function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): H
   }
 }
 
-async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
+async function attempt(t: TestContext, store: Store, attemptOptions: Attempt = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const clock = new FakeClock()
@@ -122,8 +122,8 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
       const tags = makeTags(TAGGER_CONFIG, request.chunk, (_, i) => (i % 3 ? -40 : 20))
       return [{ target: [], score: 0, tags }]
     }
-    if (given.interrupted?.after === seen.chunks.length) {
-      if (given.interrupted.by === 'device') throw new DeviceError('gone')
+    if (attemptOptions.interrupted?.after === seen.chunks.length) {
+      if (attemptOptions.interrupted.by === 'device') throw new DeviceError('gone')
       stop.abort(new JobStopped('canceled')) // like a kill, sends nothing more
       stop.signal.throwIfAborted()
     }
@@ -133,7 +133,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     return heads.map((head) => answerOf(order, head))
   }
   const media = createJobMedia(threads)
-  const settings = { CHECKPOINT_SECONDS: given.checkpointSeconds ?? '4' }
+  const settings = { CHECKPOINT_SECONDS: attemptOptions.checkpointSeconds ?? '4' }
   const deps: JobDeps = {
     ...makeJobDeps({ folder, threads, separate, settings }),
     broker: {
@@ -144,25 +144,25 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     media: {
       ...media,
       fetchSource: async (options) => {
-        const isAway = given.storeIsAway && options.url.includes('checkpoint')
+        const isAway = attemptOptions.storeIsAway && options.url.includes('checkpoint')
         if (isAway) throw new SourceUnavailableError('away')
         return media.fetchSource(options)
       },
     },
-    models: [{ ...MODEL, ...given.model }],
+    models: [{ ...MODEL, ...attemptOptions.model }],
     tagger: TAGGER_CONFIG,
     clock,
     publicFetch: createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
   }
   const { url } = store
   const job = makeJob('r', url, {
-    prompt: given.prompt ?? 'rain',
+    prompt: attemptOptions.prompt ?? 'rain',
     options: { ...DEFAULT_OPTIONS, reranking_candidates: 2, further_prompts: ['a dog'] },
-    source: { kind: given.source ?? 'file', url: `${url}/source`, file_name: '' },
+    source: { kind: attemptOptions.source ?? 'file', url: `${url}/source`, file_name: '' },
     upload_urls: Object.fromEntries(
       ['target', 'target_2', 'residual', 'peaks'].map((part) => [part, `${url}/out/${part}`]),
     ),
-    ...(given.hasAddresses !== false && {
+    ...(attemptOptions.hasAddresses !== false && {
       checkpoint_urls: Array.from({ length: SEGMENTS_MAX }, (_, i) => {
         const address = `${url}/checkpoint/${String(i).padStart(2, '0')}`
         return { put: address, get: address }
@@ -179,7 +179,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
 type Attempted = Awaited<ReturnType<typeof attempt>>
 
 /** Returns everything that a completed job made. */
-function made(store: Store, { last }: Attempted) {
+function resultOf(store: Store, { last }: Attempted) {
   assert.ok(last?.type === 'completed', JSON.stringify(last))
   const { outputs, sounds, duration } = last
   const files = ['target', 'target_2', 'residual', 'peaks'].map((part) =>
@@ -196,10 +196,10 @@ async function makeUninterrupted(t: TestContext) {
   const attempted = await attempt(t, store, { hasAddresses: false })
   assert.equal(attempted.chunks.length, CHUNKS)
   assert.deepEqual(segmentsOf(store), [])
-  return made(store, attempted)
+  return resultOf(store, attempted)
 }
 
-let expected: ReturnType<typeof made> | undefined
+let expected: ReturnType<typeof resultOf> | undefined
 const uninterrupted = async (t: TestContext) => (expected ??= await makeUninterrupted(t))
 
 test('a released job resumes with its next chunk, and gives the same result', async (t) => {
@@ -212,21 +212,21 @@ test('a released job resumes with its next chunk, and gives the same result', as
   assert.ok(second.chunks[0]! > first.chunks.at(-1)!)
   assert.match(second.logs, /^Resumed at 5\d %: an earlier attempt has separated so much\.$/m)
   assert.ok(second.progress[0]! > 0.5, `${second.progress[0]}`)
-  assert.deepEqual(made(store, second), expected)
+  assert.deepEqual(resultOf(store, second), expected)
 })
 
 test('a job whose engine is killed loses what was not sent yet, and survives several interruptions', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 5, by: 'kill' } })
-  const kept = segmentsOf(store).length
-  assert.ok(kept > 0)
+  const segmentsBefore = segmentsOf(store).length
+  assert.ok(segmentsBefore > 0)
   const second = await attempt(t, store, { interrupted: { after: 4, by: 'device' } })
-  assert.ok(segmentsOf(store).length > kept, 'it keeps more')
+  assert.ok(segmentsOf(store).length > segmentsBefore, 'it keeps more')
   const third = await attempt(t, store)
   assert.ok(third.chunks.length < CHUNKS - 4, `${third.chunks.length} chunks`)
   assert.ok(third.progress[0]! > second.progress[0]!)
-  assert.deepEqual(made(store, third), expected)
+  assert.deepEqual(resultOf(store, third), expected)
 })
 
 test('segments that are damaged, cut off or at the wrong address are separated again, and nothing else', async (t) => {
@@ -250,7 +250,7 @@ test('segments that are damaged, cut off or at the wrong address are separated a
     damage()
     const next = await attempt(t, store)
     assert.ok(next.chunks.length <= chunksMost, `${what}: ${next.chunks.length} chunks`)
-    assert.deepEqual(made(store, next), expected, what)
+    assert.deepEqual(resultOf(store, next), expected, what)
   }
 })
 
@@ -290,7 +290,7 @@ test('a store that refuses checkpoints costs the job nothing', async (t) => {
     store.refuses = status
     const attempted = await attempt(t, store)
     assert.deepEqual(segmentsOf(store), [])
-    assert.deepEqual(made(store, attempted), expected)
+    assert.deepEqual(resultOf(store, attempted), expected)
   }
 })
 

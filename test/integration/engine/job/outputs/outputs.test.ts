@@ -28,7 +28,7 @@ after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
 /** Makes a mixture whose targets and residual all equal `wave`. */
-const alike = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
+const soundsEqualTo = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
   mixture: [wave.map((x) => (targets + 1) * x)],
   sounds: Array.from({ length: targets }, () => [wave.slice()]),
   plan: plainPlan(targets),
@@ -66,20 +66,20 @@ test('each file is stored once it is complete: sound, and video if there is a pi
     video: { seconds: 1, encoder: 'libx264' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(alike())
-  const stored = new Map<string, number>()
+  await outputs.write(soundsEqualTo())
+  const bytesOf = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
-    stored.set(part, (await stat(file)).size)
+    bytesOf.set(part, (await stat(file)).size)
     return 'a-place'
   })
-  assert.deepEqual([...stored.keys()].sort(), [
+  assert.deepEqual([...bytesOf.keys()].sort(), [
     'residual',
     'residual_video',
     'target',
     'target_video',
   ])
-  assert.equal(target.bytes, stored.get('target'))
-  assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.equal(target.bytes, bytesOf.get('target'))
+  assert.equal(residual.video?.bytes, bytesOf.get('residual_video'))
   assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
@@ -87,7 +87,7 @@ test('each file is stored once it is complete: sound, and video if there is a pi
 test('each of several prompts has a target of its own', async () => {
   const names: OutputName[] = ['target', 'target_2', 'residual']
   const outputs = await openOutputs(null, names).opened
-  await outputs.write(alike(planes[0]!, names.length - 1))
+  await outputs.write(soundsEqualTo(planes[0]!, names.length - 1))
   const parts: string[] = []
   const stored = await outputs.finish(async (part) => {
     parts.push(part)
@@ -103,7 +103,7 @@ test("a picture that can't be processed does not cost the sound, and is logged",
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
@@ -122,7 +122,7 @@ test('pictures too large to re-encode do not cost the sound, and their size is l
   })
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
@@ -136,7 +136,7 @@ test('the progress of re-encoding a picture is reported, with the time left', as
   })
   const { opened, pictures, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
   const [begun, ...more] = pictures
@@ -157,14 +157,14 @@ test('a copied picture leaves nothing to encode', async () => {
   })
   const { opened, pictures } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual(pictures, [{ done: 1 }])
 })
 
 test('an error of storing is thrown once all work has stopped', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await assert.rejects(
     outputs.finish(() => Promise.reject(new Error('away'))),
     /away/,
@@ -176,7 +176,7 @@ test('a failure at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
-  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
+  await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
   await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
   await outputs.abort()
@@ -196,14 +196,14 @@ test('aborting in the middle of a picture stops everything', async () => {
     video: { seconds: 60, encoder: 'libvpx' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.abort()
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
 })
 
 test('the peaks of the mixture and every output are stored last', async () => {
   const outputs = await openOutputs(null, NAMES, true).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
     if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
@@ -222,7 +222,7 @@ test('if one output clips near the end, all are lowered alike, from the first sa
   })
   const outputs = await openOutputs(path, NAMES, true).opened
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(alike(quiet))
+  await outputs.write(soundsEqualTo(quiet))
   const both = quiet.map((x, i) => x + loud[i]!)
   await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
   const files = new Map<string, Buffer>()
@@ -254,7 +254,7 @@ test('if one output clips near the end, all are lowered alike, from the first sa
 
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(alike(Float32Array.of(1, -1, 0.5)))
+  await outputs.write(soundsEqualTo(Float32Array.of(1, -1, 0.5)))
   const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
   assert.equal(gainDb, 0)
   const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
@@ -264,7 +264,7 @@ test('outputs that do not clip are stored as they are', async () => {
 test('aborting while the files are rewritten stops the work', async () => {
   const stop = new AbortController()
   const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
-  await outputs.write(alike(Float32Array.of(2)))
+  await outputs.write(soundsEqualTo(Float32Array.of(2)))
   stop.abort(new Error('canceled'))
   await assert.rejects(
     outputs.finish(() => Promise.resolve(undefined)),

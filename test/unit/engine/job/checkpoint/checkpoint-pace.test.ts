@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { segmentMs, type Pace } from '../../../../../engine/job/checkpoint/checkpoint-pace.ts'
 
-const pace = (given: Partial<Pace>): Pace => ({
+const pace = (changes: Partial<Pace>): Pace => ({
   ...{ elapsedMs: 60_000, shareBefore: 0, share: 0.1, pauseMs: 30_000, segmentsLeft: 24 },
-  ...given,
+  ...changes,
 })
 
 test('nothing is stored for short work, at the beginning, near the end, or without an address', () => {

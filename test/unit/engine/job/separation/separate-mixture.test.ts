@@ -116,7 +116,7 @@ function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
 /**
  * Separates the fake mixture with a model whose target is a quarter of it, and records all calls.
  */
-async function separated(options: Partial<SeparationOptions>, world: World = {}) {
+async function separateFake(options: Partial<SeparationOptions>, world: World = {}) {
   const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
   const parts: Map<OutputName, readonly Float32Array[]>[] = []
@@ -223,7 +223,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
 const seedsOf = ({ lanes }: { lanes: Lane[] }) => lanes.map(({ seed }) => seed)
 
 test('cut, separated and joined, target and residual are as long as the mixture and add up to it', async () => {
-  const { samples, wave, target, residual, lanes } = await separated({
+  const { samples, wave, target, residual, lanes } = await separateFake({
     max_chunk_duration: 2,
     chunk_overlap: 0.5,
   })
@@ -240,7 +240,7 @@ test('cut, separated and joined, target and residual are as long as the mixture 
 })
 
 test("max_chunk_duration and chunk_overlap limit the model's own values, by acceleration", async () => {
-  const lanesOf = async (options: Partial<SeparationOptions>) => (await separated(options)).lanes
+  const lanesOf = async (options: Partial<SeparationOptions>) => (await separateFake(options)).lanes
   const lengths = async (options: Partial<SeparationOptions>) => [
     ...new Set((await lanesOf(options)).map(({ samples }) => samples / RATE)),
   ]
@@ -265,17 +265,20 @@ test("max_chunk_duration and chunk_overlap limit the model's own values, by acce
 
 test('a chunk_overlap not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
   for (const chunk_overlap of [2, 30]) {
-    const { lanes, logs, wave, target } = await separated({ max_chunk_duration: 2, chunk_overlap })
+    const { lanes, logs, wave, target } = await separateFake({
+      max_chunk_duration: 2,
+      chunk_overlap,
+    })
     assert.equal(lanes.length, 9) // 2 s, and each further chunk adds 1 s
     assert.equal(target.length, wave.length)
     assert.match(logs.join('\n'), RegExp(`chunk_overlap, ${chunk_overlap} s, was reduced`))
   }
-  const { logs } = await separated({ max_chunk_duration: 2, chunk_overlap: 1.9 })
+  const { logs } = await separateFake({ max_chunk_duration: 2, chunk_overlap: 1.9 })
   assert.doesNotMatch(logs.join('\n'), /was reduced/)
 })
 
 test('prompt, spans and predict_spans reach the model, but not predict_spans with spans', async () => {
-  const plain = await separated({})
+  const plain = await separateFake({})
   assert.equal(
     plain.lanes.every(
       ({ prompt, spans, predictSpans }) =>
@@ -283,53 +286,56 @@ test('prompt, spans and predict_spans reach the model, but not predict_spans wit
     ),
     true,
   )
-  const predicted = await separated({ predict_spans: true })
+  const predicted = await separateFake({ predict_spans: true })
   assert.equal(
     predicted.lanes.every(({ predictSpans }) => predictSpans === true),
     true,
   )
   const spans = [span(1, 5), span(6.5, 7, false)]
-  const given = await separated({ predict_spans: true, spans })
+  const outcome = await separateFake({ predict_spans: true, spans })
   assert.equal(
-    given.lanes.every(({ predictSpans }) => predictSpans === false),
+    outcome.lanes.every(({ predictSpans }) => predictSpans === false),
     true,
   )
   // Chunks of 4 s, starting at 0, 3 and 6 s.
   assert.deepEqual(
-    given.lanes.map((lane) => lane.spans),
+    outcome.lanes.map((lane) => lane.spans),
     [[span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)]],
   )
 })
 
 test('each chunk has its candidates, of which the best is kept; a model without candidates gives one', async () => {
-  const { lanes, logs } = await separated({ reranking_candidates: 3 })
+  const { lanes, logs } = await separateFake({ reranking_candidates: 3 })
   assert.deepEqual(
     lanes.map(({ candidate }) => candidate),
     [0, 1, 2, 0, 1, 2, 0, 1, 2],
   )
   assert.match(logs.join('\n'), /Chunk 3: candidate 3 was kept; scores 0\.0000, 1\.0000, 2\.0000\./)
-  const single = await separated({ reranking_candidates: 3 }, { model: { givesCandidates: false } })
+  const single = await separateFake(
+    { reranking_candidates: 3 },
+    { model: { givesCandidates: false } },
+  )
   assert.equal(single.lanes.length, 3)
   assert.match(single.logs.join('\n'), /one candidate was made/)
 })
 
 test('seeds come from request and candidate alone; chunks state where they start', async () => {
   const options = { reranking_candidates: 2 }
-  const { lanes } = await separated(options)
+  const { lanes } = await separateFake(options)
   const seeds = seedsOf({ lanes })
   assert.equal(new Set(seeds).size, 2)
   assert.equal(new Set(lanes.map(({ seed, startSample }) => `${seed} at ${startSample}`)).size, 6)
-  assert.deepEqual(seedsOf(await separated(options)), seeds)
-  const others = seedsOf(await separated(options, { requestId: 'req_2' }))
+  assert.deepEqual(seedsOf(await separateFake(options)), seeds)
+  const others = seedsOf(await separateFake(options, { requestId: 'req_2' }))
   assert.equal(new Set([...seeds, ...others]).size, 4)
 })
 
 test('progress grows and stays below 1, even if the expected length is missing or wrong', async () => {
   const options = { reranking_candidates: 2, max_chunk_duration: 1, chunk_overlap: 0 }
-  const { progress } = await separated(options)
+  const { progress } = await separateFake(options)
   assert.equal(new Set(progress).size, 20)
   for (const secondsExpected of [SECONDS, 2, 0, 1_000]) {
-    const { progress } = await separated(options, { secondsExpected })
+    const { progress } = await separateFake(options, { secondsExpected })
     assert.deepEqual(
       progress,
       [...progress].sort((a, b) => a - b),
@@ -339,13 +345,13 @@ test('progress grows and stays below 1, even if the expected length is missing o
 })
 
 test('only a few chunks are in progress at once, however long the media', async () => {
-  const { under } = await separated({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
+  const { under } = await separateFake({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
   assert.equal(under.wayMost <= 2, true, `${under.wayMost} at once`)
   assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
 })
 
 test('if chunks need the previous one, one is in progress, with the overlap state of the kept candidate', async () => {
-  const { under, lanes } = await separated(
+  const { under, lanes } = await separateFake(
     { max_chunk_duration: 4, reranking_candidates: 2 },
     { model: { needsPreviousChunk: true } },
   )
@@ -370,7 +376,7 @@ test('if chunks need the previous one, one is in progress, with the overlap stat
 const TWO_PROMPTS = { further_prompts: ['A cat.'] }
 
 test('several prompts share the chunks; the residual is the mixture minus every target', async () => {
-  const { wave, target, target2, residual, lanes, under } = await separated({
+  const { wave, target, target2, residual, lanes, under } = await separateFake({
     ...TWO_PROMPTS,
     reranking_candidates: 2,
   })
@@ -393,7 +399,7 @@ test('several prompts share the chunks; the residual is the mixture minus every 
 
 test('prompts that are read as one sound share its output, which is subtracted from the residual once', async () => {
   const found = () => ({ understoodAs: 'dog' })
-  const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, {
+  const { wave, target, target2, residual, findings, logs } = await separateFake(TWO_PROMPTS, {
     found,
   })
   assert.deepEqual(target2, target)
@@ -412,7 +418,7 @@ test('each prompt has the match over all its chunks and its name, if the model r
     prompt === 'dog'
       ? { match: matches[Math.floor(lanes++ / 2)]!, understoodAs: 'dog' }
       : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
-  const { findings } = await separated(TWO_PROMPTS, { found })
+  const { findings } = await separateFake(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
     {
       ...{ match: 0.7677, understood_as: 'dog', state: 'found', model: 'fake' },
@@ -424,7 +430,7 @@ test('each prompt has the match over all its chunks and its name, if the model r
       asked: [{ sound: 'cat meowing', excluded: false, state: 'unknown' }],
     },
   ])
-  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [
+  assert.deepEqual((await separateFake(TWO_PROMPTS)).findings, [
     { model: 'fake', asked: [{ sound: 'dog', excluded: false }] },
     { model: 'fake', asked: [{ sound: 'cat meowing', excluded: false }] },
   ])
@@ -433,7 +439,7 @@ test('each prompt has the match over all its chunks and its name, if the model r
 test('tagger and match decide together, and a sound is found where it is heard', async () => {
   const heard = { dog: 5, cello: 5, violin: -3 }
   const matching = async (prompt: string, match: number, understoodAs = prompt) => {
-    const { findings } = await separated(
+    const { findings } = await separateFake(
       {},
       { prompt, heard, found: () => ({ match, understoodAs }) },
     )
@@ -456,7 +462,7 @@ test('tagger and match decide together, and a sound is found where it is heard',
 
 test("only the tagger decides about stems: what bleeds into an instrumental's vocals is not found", async () => {
   const stateOf = async (prompt: string, heard: Record<string, number>) =>
-    (await separated({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
+    (await separateFake({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
   const band = { 'drum kit': 5, 'acoustic guitar': 4 }
   assert.equal(await stateOf('vocals', band), 'absent')
   assert.equal(await stateOf('drums', band), 'found')
@@ -465,7 +471,7 @@ test("only the tagger decides about stems: what bleeds into an instrumental's vo
 })
 
 test('each prompt follows its own overlap states', async () => {
-  const { lanes } = await separated(TWO_PROMPTS, { model: { needsPreviousChunk: true } })
+  const { lanes } = await separateFake(TWO_PROMPTS, { model: { needsPreviousChunk: true } })
   assert.deepEqual(
     lanes.map(({ prompt, overlapState }) => [prompt, overlapState?.states[0]]),
     [
@@ -481,12 +487,12 @@ test('each prompt follows its own overlap states', async () => {
 
 test('a span past the end is refused once the end is known', async () => {
   const spans = [span(1, 2), span(SECONDS, SECONDS + 1)]
-  await assert.rejects(separated({ spans }), {
+  await assert.rejects(separateFake({ spans }), {
     code: 'INVALID_PARAMETER',
     param: 'input.spans[1].start',
     message: /the media ends at 10\.000 s/,
   })
-  await separated({ spans: [span(SECONDS - 0.01, 1_000)] })
+  await separateFake({ spans: [span(SECONDS - 0.01, 1_000)] })
 })
 
 test('a lane that fails stops the others of its job, in every chunk, and its error is the outcome', async () => {
@@ -538,7 +544,7 @@ const STEMS = {
 } as ModelDescription
 
 test('prompts go to the models that answer them, at the rate of each, and everything adds up', async () => {
-  const { lanes, wave, target, target2, residual, findings, logs } = await separated(
+  const { lanes, wave, target, target2, residual, findings, logs } = await separateFake(
     { further_prompts: ['drums'] },
     { others: [STEMS] },
   )
@@ -561,7 +567,7 @@ test('prompts go to the models that answer them, at the rate of each, and everyt
 })
 
 test('several stems of a song share one pass, and "no vocals" is the mixture without them', async () => {
-  const { lanes, wave, target, target2 } = await separated(
+  const { lanes, wave, target, target2 } = await separateFake(
     { further_prompts: ['drums and vocals'] },
     { others: [{ ...STEMS, sampleRate: null }], prompt: 'no vocals' },
   )
@@ -581,12 +587,12 @@ test('several stems of a song share one pass, and "no vocals" is the mixture wit
 test('the level of the mixture is measured once, and only for models that need it', async () => {
   const further = { further_prompts: ['drums', 'rain'] }
   const song = { ...STEMS, sampleRate: null, needsLevels: true }
-  const { lanes, measured } = await separated(further, { others: [song], prompt: 'vocals' })
+  const { lanes, measured } = await separateFake(further, { others: [song], prompt: 'vocals' })
   assert.equal(measured, 1)
   for (const { model, chunk } of lanes) {
     assert.deepEqual(chunk.levels, model === STEMS.name ? [LEVEL] : undefined)
   }
-  assert.equal((await separated({}, { others: [song], prompt: 'rain' })).measured, 0)
+  assert.equal((await separateFake({}, { others: [song], prompt: 'rain' })).measured, 0)
 })
 
 test('a job has a bounded number of bytes open at once, whatever it asks for', async () => {
@@ -600,7 +606,7 @@ test('a job has a bounded number of bytes open at once, whatever it asks for', a
     },
   }
   const channels = [new Float32Array(2 ** 22)] // large enough that only two heads fit
-  const kept = await separateChunk(
+  const best = await separateChunk(
     { request_id: 'r', account_id: 'a', options: DEFAULT_OPTIONS } as Job,
     { index: 0, startSample: 0, sharedSamples: 0, channels },
     ['A dog.', 'A cat.', 'A cow.'].map((prompt) => ({ prompt, stems: [] })),
@@ -619,7 +625,7 @@ test('a job has a bounded number of bytes open at once, whatever it asks for', a
   )
   assert.deepEqual(orders, [2, 2, 2, 2, 1])
   assert.deepEqual(
-    kept.map(({ scores, chosen }) => [scores, chosen]),
+    best.map(({ scores, chosen }) => [scores, chosen]),
     [1, 2, 3].map(() => [[0, 1, 2], 2]),
   )
 })
@@ -670,7 +676,7 @@ const sharesOf = ({ prompt }: Lane) => ({
 })
 
 async function sharesIn(prompt: string, options: Partial<SeparationOptions> = {}) {
-  const { target, wave, lanes, findings } = await separated(options, {
+  const { target, wave, lanes, findings } = await separateFake(options, {
     prompt,
     found: sharesOf,
     share: (sound) => SHARES[sound] ?? 0.7,

@@ -14,8 +14,8 @@ const open = (
   { weight = 1, secondsAtLeast = 0 } = {},
 ): OpenWork => ({ requestId, mediaSeconds, weight, done, secondsAtLeast })
 const SPEED = { perSecond: 10, perEngineSecond: 10, meanSeconds: 50 }
-const left = (...given: Parameters<typeof secondsLeft>) =>
-  Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
+const left = (...args: Parameters<typeof secondsLeft>) =>
+  Object.fromEntries([...secondsLeft(...args)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
 
 test('a lone request takes the time of its remaining work', () => {
   assert.deepEqual(left([open('a', 100)], [], SPEED), { a: 10 })
@@ -152,8 +152,8 @@ test('the speed is the work divided by the time in which anything ran', () => {
   assert.deepEqual(speedOf(together), speed(15, 50))
   // the same on two engines, each of which has all its time for one
   const [a, b] = [{ engineId: 'engine-1' }, { engineId: 'engine-2' }]
-  const apiece = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
-  assert.deepEqual(speedOf(apiece), speed(10, 50, 5))
+  const onTwoEngines = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
+  assert.deepEqual(speedOf(onTwoEngines), speed(10, 50, 5))
 })
 
 test('media of no length, or clocks that differ, give no speed', () => {

@@ -50,8 +50,8 @@ test('no line of several files is lost to the bar, however many they are', () =>
   }
   const [last, ...lines] = output.shown().reverse()
   assert.match(last!, /^█{30} 100% 200 of 200 files$/)
-  const wanted = Array.from({ length: NOTES }, (_, i) => [`${i} ${LONG}`, `${i}.wav`])
-  assert.deepEqual(lines.reverse(), wanted.flat())
+  const expected = Array.from({ length: NOTES }, (_, i) => [`${i} ${LONG}`, `${i}.wav`])
+  assert.deepEqual(lines.reverse(), expected.flat())
   view.stop()
   assert.deepEqual(output.shown(), [''])
 })
