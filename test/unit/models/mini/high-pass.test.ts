@@ -15,8 +15,8 @@ const sine = (hertz: number, sampleRate: number): Float32Array =>
   )
 
 /**
- * Returns how much of `wave` is in `made`, ignoring the ends; 1 if all of it is, without a shift in
- * time.
+ * Returns how much of `wave` is in `filteredWave`, ignoring the ends; 1 if all of it is, without a
+ * shift in time.
  */
 function shareOf(filteredWave: Float32Array, wave: Float32Array): number {
   const quarter = wave.length / 4
