@@ -16,7 +16,7 @@ const PREFIX = '/winnow-media/'
 const CONFIG = { trustedProxies: ['127.0.0.1/32'], mediaAccelPath: PREFIX }
 const PROXIED = { 'x-forwarded-for': '203.0.113.5' }
 
-/** Address of the target of a completed request. */
+/** Completes a request and returns the address of its target. */
 async function targetUrl(gateway: Gateway): Promise<string> {
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
@@ -42,14 +42,14 @@ test('extension: a download through a trusted proxy names the file and has no bo
   assertError(forged, 'PERMISSION_DENIED')
 })
 
-test('extension: without such a proxy, for other origins and for engines bytes come', async (t) => {
+test('extension: without such a proxy, for other origins and for engines, the response has the bytes', async (t) => {
   const gateway = await startGateway(t, { config: CONFIG })
   const url = await targetUrl(gateway)
   const crossOrigin = { ...PROXIED, origin: 'https://app.example.com' }
   for (const headers of [{}, crossOrigin]) {
-    const { body, headers: answered } = await gateway.call('GET', url, { headers })
+    const { body, headers: responseHeaders } = await gateway.call('GET', url, { headers })
     assert.ok(body.length > 0)
-    assert.equal(answered['x-accel-redirect'], undefined)
+    assert.equal(responseHeaders['x-accel-redirect'], undefined)
   }
   const wary = await startGateway(t, { config: { mediaAccelPath: PREFIX } })
   const untrusted = await wary.call('GET', await targetUrl(wary), { headers: PROXIED })

@@ -8,7 +8,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 
-/** Every endpoint that needs a key, with the scope that clause 5.2 gives it. */
+/** Every endpoint that needs a key, with the scope that clause 5.2 requires. */
 const ENDPOINTS: [Method, string, Scope][] = [
   ['GET', '/v1/models', 'models:read'],
   ['POST', '/v1/files', 'files:write'],
@@ -34,7 +34,7 @@ test('5.1 the API description and the health checks need no key', async (t) => {
   }
 })
 
-test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => {
+test('5.2 and 5.4 each endpoint accepts its own scope and no other', async (t) => {
   const gateway = await startGateway(t)
   for (const [method, url, scope] of ENDPOINTS) {
     const others = await gateway.newKey(SCOPES.filter((other) => other !== scope))
@@ -46,7 +46,7 @@ test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => 
   }
 })
 
-test('5.5 nobody stores the answers of an account: secrets, signed addresses, its data', async (t) => {
+test('5.5 responses with secrets, signed addresses or account data may not be cached', async (t) => {
   const gateway = await startGateway(t, { config: { adminToken: ADMIN_TOKEN } })
   const stored = async (method: Method, url: string, headers: Record<string, string>) => {
     const { statusCode, ...reply } = await gateway.app.inject({ method, url, headers })
@@ -92,7 +92,7 @@ test('5.3 a malformed or unknown key answers 401', async (t) => {
     const reply = await gateway.call('GET', '/v1/models', { key: null, headers: { authorization } })
     assertError(reply, 'UNAUTHENTICATED')
   }
-  const lower = { authorization: `bearer ${key}` } // RFC 9110: schemes know no case
+  const lower = { authorization: `bearer ${key}` } // RFC 9110: schemes are case-insensitive
   const reply = await gateway.call('GET', '/v1/models', { key: null, headers: lower })
   assert.equal(reply.statusCode, 200)
 })

@@ -1,4 +1,4 @@
-/** What engines keep of long requests: docs/decisions/queue.md. */
+/** What engines store of long requests: docs/decisions/queue.md. */
 
 import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
-/** What is at such an address is long until it is measured. */
+/** Media at an address counts as long until it is measured. */
 const LONG = { audio_url: 'https://media.test/long.wav' }
 const BYTES = Buffer.from('a segment')
 
@@ -35,13 +35,13 @@ const isKept = ({ folder }: Gateway, requestId: string) =>
     () => false,
   )
 
-async function startLong(...given: Parameters<typeof startGateway>) {
-  const gateway = await startGateway(...given)
+async function startLong(...args: Parameters<typeof startGateway>) {
+  const gateway = await startGateway(...args)
   const requestId = await submitted(gateway, LONG)
   return { gateway, requestId, job: gateway.broker.jobOf(requestId) }
 }
 
-test('a long request has a checkpoint, which its next job finds; a short one and a list have none', async (t) => {
+test('a long request has a checkpoint, which its next job finds; short requests and lists have none', async (t) => {
   const { gateway, requestId, job } = await startLong(t)
   assert.equal(job.checkpoint_urls!.length, SEGMENTS_MAX)
   assert.equal((await get(gateway, job)).statusCode, 404)
@@ -112,7 +112,7 @@ for (const end of ['completed', 'failed', 'canceled', 'deleted'] as const) {
   })
 }
 
-test('what an engine stores past the gateway after the end is found', async (t) => {
+test("the sweep finds what an engine stores behind the gateway's back after the end", async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const requestId = await submitted(gateway, LONG)
@@ -128,7 +128,7 @@ test('what an engine stores past the gateway after the end is found', async (t) 
   )
 })
 
-test('a checkpoint is bounded, and takes an eighth of the room at most', async (t) => {
+test('a checkpoint is bounded, and takes at most an eighth of the free space', async (t) => {
   const { gateway, requestId, job } = await startLong(t)
   gateway.free.bytes = 8 * BYTES.length - 1
   assertError(await put(gateway, job), 'PAYLOAD_TOO_LARGE')

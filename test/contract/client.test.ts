@@ -1,4 +1,4 @@
-/** The TypeScript client against the gateway, over HTTP. */
+/** The TypeScript client with the gateway, over HTTP. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -40,13 +40,13 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
   }
 }
 
-test('clients: their types are those of the API description', async () => {
+test('clients: their types match the API description', async () => {
   const types = [readFileSync(CLIENT_TYPES, 'utf8'), readFileSync(PYTHON_TYPES, 'utf8')]
-  const made = [await makeClientTypes(), makePythonClientTypes()]
-  assert.deepEqual(types, made, 'run: npm run winnow -- client-types')
+  const generated = [await makeClientTypes(), makePythonClientTypes()]
+  assert.deepEqual(types, generated, 'run: npm run winnow -- client-types')
 })
 
-test('client: a download takes the place of a file once it is whole, and leaves nothing else', async (t) => {
+test('client: a complete download replaces a file, and leaves nothing else behind', async (t) => {
   const { gateway, address, client } = await start(t)
   const saved = join(gateway.folder, 'saved', 'song.wav')
   await mkdir(dirname(saved))
@@ -95,7 +95,7 @@ test('client: a file is uploaded, separated, waited for and downloaded', async (
   assert.equal((await client.models()).data[0]?.id, 'audio/separate')
 })
 
-test('client: one call separates a file, and names the failure where it fails', async (t) => {
+test('client: one call separates a file, or names the failure', async (t) => {
   const { gateway, path, client } = await start(t)
   const separating = client.separate(path, ['a bell', 'a dog'], {
     input: { output_format: 'flac', predict_spans: true, spans: [{ start: 0, end: 1 }] },
@@ -124,22 +124,22 @@ test('client: one call separates a file, and names the failure where it fails', 
   await assert.rejects(failing, { code: 'NO_AUDIO_STREAM' })
 })
 
-test('client: a larger file is sent by itself, and separated all the same', async (t) => {
+test('client: a larger file is uploaded separately, and separated all the same', async (t) => {
   const { gateway, client } = await start(t)
   const bytes = new Blob([new Uint8Array(32 * 2 ** 20 + 1)])
   const media = { name: 'a.wav', contentType: 'audio/wav', bytes }
   const separating = client.separate(media, 'a bell')
   const requestId = await firstRequest(gateway)
-  const answered = gateway.logged('info').map(({ path }) => path)
+  const paths = gateway.logged('info').map(({ path }) => path)
   assert.deepEqual(
-    [answered.includes('/v1/files'), answered.includes('/v1/audio/separate')],
+    [paths.includes('/v1/files'), paths.includes('/v1/audio/separate')],
     [true, false],
   )
   await complete(gateway, requestId)
   assert.equal((await separating).request_id, requestId)
 })
 
-test('client: the progress of an upload grows with its pieces and ends at 1', async (t) => {
+test('client: the progress of an upload grows with each piece and ends at 1', async (t) => {
   const { client, path } = await start(t)
   const halves = [Buffer.alloc(2 ** 19), Buffer.alloc(2 ** 19)]
   await writeFile(path, Buffer.concat(halves))
@@ -265,7 +265,7 @@ test('client: no other address gets the key', async (t) => {
   }
 })
 
-test('client: bytes that are no file are sent from memory or as a stream', async (t) => {
+test('client: bytes that are not a file are sent from memory or as a stream', async (t) => {
   const { client } = await start(t)
   for (const bytes of [
     new Blob([FILE_BYTES]),
@@ -277,7 +277,7 @@ test('client: bytes that are no file are sent from memory or as a stream', async
   }
 })
 
-test('client: following goes on in a new stream when one ends', async (t) => {
+test('client: following continues on a new stream when one ends', async (t) => {
   const { gateway, path, client } = await start(t, { config: { streamWindowSeconds: 0.1 } })
   const fileId = await client.upload(path, 'audio/mp4')
   const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
@@ -286,14 +286,14 @@ test('client: following goes on in a new stream when one ends', async (t) => {
   for await (const { status, logs } of client.follow(submitted, { logs: true })) {
     assert.ok(logs, 'logs were asked for')
     seen.push(status)
-    if (seen.length === 2) await client.cancel(submitted) // the second is of another stream
+    if (seen.length === 2) await client.cancel(submitted) // the second comes from another stream
   }
   assert.deepEqual(seen.slice(0, 2), ['IN_QUEUE', 'IN_QUEUE'])
   assert.equal(seen.at(-1), 'FAILED')
   await assert.rejects(client.wait(submitted), { name: 'ApiError', code: 'CANCELED' })
 })
 
-test('client: a submit whose answer is lost is one submit', async (t) => {
+test('client: a submit whose response is lost counts once', async (t) => {
   const { gateway, address, path, client } = await start(t)
   const fileId = await client.upload(path, 'audio/mp4')
   let lost = 0
@@ -328,7 +328,7 @@ const fails =
   (_, reply) =>
     reply.writeHead(code, headers).end('away')
 
-test('client: following outlasts a service that is away, busy or restarting', async (t) => {
+test('client: following survives a service that is down, busy or restarting', async (t) => {
   const hangsUp: RequestListener = (_, reply) => reply.destroy()
   const { url, requests } = await serve(
     t,
@@ -361,12 +361,12 @@ test('client: following waits as long as Retry-After says', async (t) => {
   assert.ok(waited >= 7_000, `${waited} ms`)
 })
 
-test('client: following ends with what the service says is wrong', async (t) => {
+test("client: following ends with the service's error", async (t) => {
   const error = { code: 'NOT_FOUND', message: 'Gone.' }
-  const gone = await serve(t, event('error', { error }))
+  const failing = await serve(t, event('error', { error }))
   const unknown = await serve(t, fails(404))
   for (const [{ url, requests }, code] of [
-    [gone, 'NOT_FOUND'],
+    [failing, 'NOT_FOUND'],
     [unknown, 'HTTP_404'],
   ] as const) {
     await assert.rejects(createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next(), {
@@ -376,7 +376,7 @@ test('client: following ends with what the service says is wrong', async (t) => 
   }
 })
 
-test('client: what is refused is an ApiError with code, field and status', async (t) => {
+test('client: a refusal is an ApiError with code, field and status', async (t) => {
   const { gateway, address, client } = await start(t)
   const wrong = client.submit({ input: { prompt: '', file_id: 'file_1' } })
   await assert.rejects(wrong, { code: 'INVALID_PARAMETER', param: 'input.prompt', status: 400 })
@@ -390,7 +390,7 @@ test('client: what is refused is an ApiError with code, field and status', async
   await assert.rejects(client.models(), UnreachableError)
 })
 
-test('client: its signal ends what it does', async (t) => {
+test('client: its signal aborts whatever it is doing', async (t) => {
   const { gateway, address, path, client } = await start(t)
   const fileId = await client.upload(path, 'audio/mp4')
   const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
@@ -401,5 +401,5 @@ test('client: its signal ends what it does', async (t) => {
   controller.abort()
   await assert.rejects(following.next(), { name: 'AbortError' })
   assert.equal((await mine.cancel(submitted)).status, 'FAILED')
-  gateway.app.server.closeAllConnections() // fetch has opened one that it does not use
+  gateway.app.server.closeAllConnections() // fetch opened one that it never used
 })

@@ -1,4 +1,7 @@
-/** The machine's clock is set an hour forward or back under work: nothing waits for it, nothing is lost. */
+/**
+ * The machine's clock is set an hour forward or back while work is in progress: nothing gets stuck
+ * or lost.
+ */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -25,22 +28,22 @@ const JUMPS = [
 ] as const
 
 for (const [direction, jumpMs] of JUMPS) {
-  test(`1 a clock that is set ${direction}: a request with its webhook and a repeated submit goes on`, async (t) => {
+  test(`1 a clock set ${direction} stops neither a request with its webhook nor a repeated submit`, async (t) => {
     const gateway = await startGateway(t)
     const { store, clock } = gateway
-    const given = {
+    const submission = {
       headers: { 'idempotency-key': 'once' },
       body: {
         input: { prompt: 'a bell', file_id: await uploadFile(gateway) },
         webhookUrl: 'https://hooks.example/',
       },
     }
-    const first = await gateway.call('POST', `${API}/audio/separate`, given)
+    const first = await gateway.call('POST', `${API}/audio/separate`, submission)
     await gateway.publish()
     clock.set(jumpMs)
     const { request_id: requestId } = first.json()
     await gateway.event('started', requestId)
-    assert.equal((await gateway.call('POST', `${API}/audio/separate`, given)).body, first.body)
+    assert.equal((await gateway.call('POST', `${API}/audio/separate`, submission)).body, first.body)
     await sweep(gateway.deps)
     clock.set(-2 * jumpMs)
     await complete(gateway, requestId)
@@ -62,13 +65,13 @@ for (const [direction, jumpMs] of JUMPS) {
       attemptsMax: 8,
       hostAttemptsMax: 8,
     })
-    clock.set(HOUR_MS) // the wait of a webhook is a time in the database: it may come later, not never
+    clock.set(HOUR_MS) // webhooks wait until a time in the database, so one may come late, but not never
     await sender.startDue()
     await sender.idle()
     assert.deepEqual(posted, [requestId])
   })
 
-  test(`8 a clock that is set ${direction} leaves a rate limit its minute`, async (t) => {
+  test(`8 a rate limit still lasts a minute when the clock is set ${direction}`, async (t) => {
     const gateway = await startGateway(t, { rateLimitPerMinute: 1 })
     const call = () => gateway.call('GET', `${API}/requests/req_1/status`)
     assertError(await call(), 'NOT_FOUND')
@@ -78,7 +81,7 @@ for (const [direction, jumpMs] of JUMPS) {
     assertError(await call(), 'NOT_FOUND')
   })
 
-  test(`extension: a clock that is set ${direction} hides no engine, and keeps none that is gone`, async (t) => {
+  test(`extension: a clock set ${direction} hides no live engine, and keeps no dead one`, async (t) => {
     const gateway = await startGateway(t)
     gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
     gateway.clock.set(jumpMs)
@@ -88,7 +91,7 @@ for (const [direction, jumpMs] of JUMPS) {
   })
 }
 
-test('extension: /readyz looks again although the clock was set back', async (t) => {
+test('extension: /readyz checks again although the clock was set back', async (t) => {
   const gateway = await startGateway(t)
   assert.equal((await gateway.call('GET', '/readyz')).json().database, true)
   gateway.clock.set(-HOUR_MS)
@@ -111,7 +114,7 @@ test('7 the position in the queue changes although the clock was set back', asyn
   assert.equal(await position(ids[1]), 1)
 })
 
-test('1.3 a job that rests when the clock is set back rests no longer than any may', async (t) => {
+test('1.3 a job that is backing off when the clock is set back waits no longer than the maximum', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId)
@@ -123,18 +126,18 @@ test('1.3 a job that rests when the clock is set back rests no longer than any m
   assert.equal(gateway.broker.published, 2)
 })
 
-test('1.1 an upload address that a jump has made late is refused, and good again once the clock is', async (t) => {
+test('1.1 an upload address that a clock jump expired is refused, and valid again once it is right', async (t) => {
   const gateway = await startGateway(t)
   const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
   const { upload_url: url } = created.json()
   gateway.clock.set(HOUR_MS + 1)
   assertError(await gateway.call('PUT', url, { body: FILE_BYTES }), 'FILE_EXPIRED')
-  await uploadFile(gateway) // one made again is good
+  await uploadFile(gateway) // a new file works
   gateway.clock.set(-HOUR_MS)
   assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
 })
 
-test('1.2 a submitted file is there for its engine whichever way the clock was set', async (t) => {
+test('1.2 a submitted file stays available to its engine, whichever way the clock was set', async (t) => {
   const gateway = await startGateway(t)
   const { request_id: requestId } = (await submit(gateway)).json()
   gateway.clock.set(25 * HOUR_MS) // longer than files live
@@ -144,12 +147,12 @@ test('1.2 a submitted file is there for its engine whichever way the clock was s
   assert.equal((await gateway.call('GET', source.url)).statusCode, 200)
 })
 
-test('3 an attempt whose clock was ahead holds its request against no later one', async (t) => {
+test('3 an attempt whose clock was ahead does not block later attempts', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const ahead = isoTime(gateway.clock.now() + HOUR_MS)
   await gateway.event('started', requestId, { attempt_id: 'first', started_at: ahead })
-  await gateway.event('failed', requestId, { attempt_id: 'second' }) // of an engine whose is right
+  await gateway.event('failed', requestId, { attempt_id: 'second' }) // from an engine whose clock is right
   const { status, attempts } = await gateway.store
     .selectFrom('requests')
     .select(['status', 'attempts'])

@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The rules in their plainest form: one request after the other, all in memory. */
+/** The rules in their simplest form: one request after the other, all in memory. */
 class Model {
   balance: number
   reserved = new Map<number, number>()
@@ -80,7 +80,7 @@ class Model {
     if (this.status.get(request) !== 'running') return
     const attempts = this.attempts.get(request)!
     if ('attempt' in step && !attempts.known.has(step.attempt)) {
-      attempts.now = step.attempt // also where its start comes later
+      attempts.now = step.attempt // even if its start comes later
       attempts.known.add(step.attempt)
     }
     switch (step.does) {
@@ -115,7 +115,7 @@ class Model {
   }
 }
 
-/** Does the same to the gateway; `ids` are those of the requests that were accepted. */
+/** Performs the same step on the gateway; `ids` are those of the requests that were accepted. */
 async function perform(
   gateway: Gateway,
   accountId: string,
@@ -131,7 +131,7 @@ async function perform(
   switch (step.does) {
     case 'submit': {
       if (requestId !== undefined) return
-      ids.set(step.request, '') // taken, also when others submit meanwhile
+      ids.set(step.request, '') // reserves the entry, because other submits run meanwhile
       const body = { input: { prompt: 'x', audio_url: 'https://a.example/x.wav' } }
       const accepted = await unlessRefused(
         submit(deps, { account_id: accountId, own_priority: null }, { body }),
@@ -169,16 +169,16 @@ async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gateway> {
+async function startFastGateway(t: Parameters<typeof startGateway>[0]): Promise<Gateway> {
   const gateway = await startGateway(t)
   if (gateway.database.url === undefined) {
-    await sql`pragma synchronous = off`.execute(gateway.store) // nobody pulls the plug here
+    await sql`pragma synchronous = off`.execute(gateway.store) // no power cut here
   }
   return gateway
 }
 
-test('6 one by one, every step does to credits what the rules say', async (t) => {
-  const gateway = await quickGateway(t)
+test('6 one at a time, every step changes credits as the rules say', async (t) => {
+  const gateway = await startFastGateway(t)
   const script = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, steps) => {
@@ -201,8 +201,8 @@ test('6 one by one, every step does to credits what the rules say', async (t) =>
   )
 })
 
-test('6 whatever happens at once, no account is overdrawn and nothing is charged twice', async (t) => {
-  const gateway = await quickGateway(t)
+test('6 whatever happens concurrently, no account is overdrawn and nothing is charged twice', async (t) => {
+  const gateway = await startFastGateway(t)
   const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), {
     minLength: 1,
     maxLength: 4,
@@ -212,7 +212,7 @@ test('6 whatever happens at once, no account is overdrawn and nothing is charged
       const { accountId } = await meteredAccount(gateway, balance)
       const ids = new Map<number, string>()
       for (const round of rounds) {
-        const steps = [...round, ...round] // and everything twice
+        const steps = [...round, ...round] // every step twice
         await Promise.all(steps.map((step) => perform(gateway, accountId, ids, step)))
         await assertSound(gateway.store, accountId)
       }

@@ -1,4 +1,4 @@
-/** Credits (docs/decisions/accounts.md): what is reserved, what is charged, and when not. */
+/** Credits: what is reserved, what is charged, and when nothing is (docs/decisions/accounts.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -21,7 +21,7 @@ const statusOf = async (gateway: Gateway, requestId: string) =>
 const resultOf = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/result`)
 
-test('2.10 a metered account pays the seconds begun, and the result says so', async (t) => {
+test('2.10 a metered account pays for each second begun, and the result says so', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 20)
   const requestId = await submitted(own)
@@ -71,7 +71,7 @@ test('4.7 without credits a submit answers 402, and nothing is queued', async (t
   assert.equal((await submit(own)).statusCode, 202)
 })
 
-test('4.7 of media that is not measured yet, no more waits than the balance can pay', async (t) => {
+test('4.7 no more unmeasured media is queued than the balance could pay for', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 3)
   const replies = await Promise.all(Array.from({ length: 8 }, () => submit(own)))
@@ -84,14 +84,14 @@ test('4.7 of media that is not measured yet, no more waits than the balance can 
   const [first, second] = accepted.map((reply) => reply.json().request_id)
   await gateway.event('measured', first, { duration: 1 })
   assert.deepEqual(await balance(), [3, 3])
-  await gateway.event('measured', second, { duration: 1.5 }) // one more than is left
+  await gateway.event('measured', second, { duration: 1.5 }) // one second more than is left
   assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(await balance(), [3, 2])
   assert.equal((await submit(own)).statusCode, 202)
   await assertSound(gateway.store, accountId)
 })
 
-test('4.7 a start with what the media measures reserves its cost, or fails the request', async (t) => {
+test("4.7 a start that reports the media's length reserves the cost, or fails the request", async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { accountId, own, balance } = await meteredAccount(gateway, 15)
@@ -99,7 +99,7 @@ test('4.7 a start with what the media measures reserves its cost, or fails the r
   await gateway.event('started', first, { duration: 12.4 })
   assert.equal((await statusOf(own, first)).status, 'IN_PROGRESS')
   assert.deepEqual(await balance(), [15, 14])
-  await gateway.event('started', first, { duration: 12.4 }) // delivered once more
+  await gateway.event('started', first, { duration: 12.4 }) // redelivered
   await gateway.event('started', second, { duration: 3 })
   assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(gateway.canceled, [second], 'its engine stops')
@@ -109,7 +109,7 @@ test('4.7 a start with what the media measures reserves its cost, or fails the r
   await assertSound(gateway.store, accountId)
 })
 
-test('4.7 what a file costs is known once it was separated: then it is reserved at submit', async (t) => {
+test('4.7 once a file has been separated its cost is known, and reserved at submit', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 30)
   const file_id = await uploadFile(own)
@@ -120,14 +120,14 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   const refused = await submit(own, { file_id })
   assertError(refused, 'INSUFFICIENT_CREDITS')
   assert.match(refused.json().error.message, /costs 13 s.*has 17 s.*13 s are reserved/)
-  await gateway.event('measured', second, { duration: 14 }) // says nothing new
+  await gateway.event('measured', second, { duration: 14 }) // nothing new: the cost is already reserved
   assert.deepEqual(await balance(), [17, 13])
   await complete(gateway, second)
   assert.deepEqual(await balance(), [4, 0])
   await assertSound(gateway.store, accountId)
 })
 
-test('7.2 what is not covered at the end fails, costs nothing, and is not served', async (t) => {
+test('7.2 a request that the balance does not cover in the end fails, costs nothing, and is not served', async (t) => {
   for (const estimate of [null, 3.5]) {
     const gateway = await startGateway(t)
     const { accountId, own, balance } = await meteredAccount(gateway, 12)

@@ -37,7 +37,7 @@ const removeFile = (gateway: Pick<Gateway, 'call'>, fileId: string) =>
 const statusOf = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/status`)
 
-/** A new request whose job is in the broker, with the file that it separates. */
+/** Submits a request and publishes its job; returns the ids of the request and its file. */
 async function withFile(gateway: Gateway) {
   const requestId = await submitted(gateway)
   const row = await gateway.store
@@ -72,7 +72,7 @@ test('extension: a completed request is deleted with its outputs, and its file b
   assert.deepEqual(await leftRows(gateway), [])
 })
 
-test('extension: a request that waits is canceled first, and leaves the queue', async (t) => {
+test('extension: deleting a queued request cancels it first, and removes it from the queue', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 30)
   const requestId = await submitted(own)
@@ -84,12 +84,12 @@ test('extension: a request that waits is canceled first, and leaves the queue', 
   assert.equal(usage.data[0].failed, 1, 'usage outlives the request')
 })
 
-test('extension: a request whose job is on the way is deleted, and the job withdrawn', async (t) => {
+test('extension: deleting a request whose job is being published withdraws the job', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted({ ...gateway, publish: async () => undefined } as Gateway)
   const publishJob = gateway.broker.publishJob.bind(gateway.broker)
-  gateway.broker.publishJob = async (...given) => {
-    const sequence = await publishJob(...given)
+  gateway.broker.publishJob = async (...args) => {
+    const sequence = await publishJob(...args)
     assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
     return sequence
   }
@@ -97,7 +97,7 @@ test('extension: a request whose job is on the way is deleted, and the job withd
   assert.throws(() => gateway.broker.jobOf(requestId))
 })
 
-test('extension: the engine at work on a deleted request stops, and brings nothing back', async (t) => {
+test('extension: the engine working on a deleted request stops, and brings nothing back', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { requestId, fileId } = await withFile(gateway)
@@ -107,7 +107,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
   assert.deepEqual(gateway.canceled, [requestId])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
-  // an engine that does not know of it goes on to the end
+  // An engine that does not know of the deletion carries on to the end.
   const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
   const late = await gateway.call('PUT', job.upload_urls.target!, { body: FILE_BYTES, headers })
   assertError(late, 'REQUEST_FINISHED')
@@ -122,7 +122,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
 })
 
-test('extension: bytes that reach the store behind the gateway go with a late completed event', async (t) => {
+test("extension: bytes stored behind the gateway's back are removed with a late completed event", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -131,13 +131,13 @@ test('extension: bytes that reach the store behind the gateway go with a late co
     silentMsMax: 10_000,
     signal: new AbortController().signal,
   })
-  await staged.place(`outputs/${requestId}/target`) // as a bucket takes it at a presigned address
+  await staged.place(`outputs/${requestId}/target`) // as a bucket does at a presigned address
   await gateway.event('completed', requestId, { outputs: outputsOf(job) })
   await sweep(gateway.deps)
   assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
 })
 
-test('extension: media that a request under way needs is not deleted before that has ended', async (t) => {
+test('extension: media that a running request needs is only deleted after the request ends', async (t) => {
   const gateway = await startGateway(t)
   const { requestId: first, fileId } = await withFile(gateway)
   const refused = await removeFile(gateway, fileId)
@@ -155,7 +155,7 @@ test('extension: media that a request under way needs is not deleted before that
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('extension: a submit meanwhile gets the file, or it is deleted: never both', async (t) => {
+test('extension: a concurrent submit gets the file, or the file is deleted, but never both', async (t) => {
   const gateway = await startGateway(t)
   for (let round = 0; round < 5; round++) {
     const fileId = await uploadFile(gateway)
@@ -180,12 +180,12 @@ test('extension: a submit meanwhile gets the file, or it is deleted: never both'
   }
 })
 
-test('extension: a file that is still to be uploaded is deleted, and takes no upload', async (t) => {
+test('extension: a deleted file that was never uploaded accepts no upload', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
-    const staged = await stage(...given)
+  gateway.disk.stage = async (...args) => {
+    const staged = await stage(...args)
     assert.equal((await removeFile(gateway, created.file_id)).statusCode, 204)
     return staged
   }
@@ -196,31 +196,31 @@ test('extension: a file that is still to be uploaded is deleted, and takes no up
   assert.deepEqual(await leftRows(gateway), [])
 })
 
-test('extension: an upload to a bucket that is accepted as its file is deleted leaves nothing', async (t) => {
+test('extension: an upload that a bucket accepts while its file is being deleted leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const { file_id: fileId } = (
     await gateway.call('POST', '/v1/files', { body: createFileBody() })
   ).json()
-  const kept = new Set<string>()
+  const storedKeys = new Set<string>()
   const upload = { bytes: FILE_BYTES.length, arrivedAt: gateway.clock.now() }
   const bucket = {
     kind: 's3',
     pendingUploadOf: async () => upload,
     accept: async () => {
       await removeFile(gateway, fileId)
-      kept.add(`inputs/${fileId}`)
+      storedKeys.add(`inputs/${fileId}`)
       return true
     },
     dropPendingUpload: async () => undefined,
-    remove: async (key: string) => void kept.delete(key),
+    remove: async (key: string) => void storedKeys.delete(key),
   } as unknown as Bucket
   const uploads = new PendingUploads({ ...gateway.deps, mediaStore: bucket })
   const file = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
   await uploads.accept(file)
-  assert.deepEqual([...kept], [])
+  assert.deepEqual([...storedKeys], [])
 })
 
-test('extension: bytes that cannot be deleted now are deleted later, also by the next process', async (t) => {
+test('extension: bytes that cannot be deleted now are deleted later, even by the next process', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
@@ -236,7 +236,7 @@ test('extension: bytes that cannot be deleted now are deleted later, also by the
   assert.equal((await onDisk(gateway)).length, 1)
 })
 
-test('extension: the webhook of a deleted request is not sent, not even when it is about to be', async (t) => {
+test('extension: the webhook of a deleted request is not sent, even if it was about to be', async (t) => {
   const gateway = await startGateway(t)
   const webhookUrl = 'https://hooks.test/x'
   const posts: string[] = []

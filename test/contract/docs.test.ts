@@ -1,4 +1,4 @@
-/** How the documents are served (an extension); its content is tested with its maker. */
+/** How the documents are served (an extension); their content is tested where they are built. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ async function start(t: TestContext, config: GatewayOptions['config'] = {}, page
   return (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers })
 }
 
-test('a page comes with or without its ending, and the index for the folder', async (t) => {
+test('a page is served with or without its extension, and the index for a folder', async (t) => {
   const get = await start(t)
   for (const address of ['/docs/how-to/podcast', '/docs/how-to/podcast.html?from=a-link']) {
     const reply = await get(address)
@@ -41,7 +41,7 @@ test('a page comes with or without its ending, and the index for the folder', as
   assert.equal(moved.headers.location, 'docs/', 'also behind a proxy that adds a path')
 })
 
-test('the documents run no script but their own, in no frame, and call nobody else', async (t) => {
+test('the documents run only their own scripts, in no frame, and connect to nothing else', async (t) => {
   const get = await start(t)
   const { headers } = await get('/docs/')
   const policy = String(headers['content-security-policy']).split('; ')
@@ -50,7 +50,7 @@ test('the documents run no script but their own, in no frame, and call nobody el
   assert.ok(policy.includes("frame-ancestors 'none'"))
 })
 
-test('a page is compressed for whom takes it, and requested again', async (t) => {
+test('a page is compressed for clients that support it, and revalidated', async (t) => {
   const get = await start(t)
   const zipped = await get('/docs/how-to/podcast', { 'accept-encoding': 'br, gzip' })
   assert.equal(zipped.headers['content-encoding'], 'gzip', 'there is no other')
@@ -66,7 +66,7 @@ test('a page is compressed for whom takes it, and requested again', async (t) =>
   assert.equal(gunzipSync(style.rawPayload).toString(), 'a style')
 })
 
-test("a page has this service's address in its code, and a way back to the page", async (t) => {
+test("a page has this service's address in its examples, and a link back to the page", async (t) => {
   const local = 'http://127.0.0.1:8080'
   const text = `<!--way-back--><code>curl <!--service-->${local}<!--/service-->/v1</code> ${local}`
   const there = { publicUrl: () => 'https://winnow.example/a' }
@@ -79,7 +79,7 @@ test("a page has this service's address in its code, and a way back to the page"
   assert.equal(await body('off'), code)
 })
 
-test('a sound comes by range', async (t) => {
+test('a sound is served by range', async (t) => {
   const get = await start(t)
   const reply = await get('/docs/sound.mp3', { range: 'bytes=2-4' })
   assert.equal(reply.statusCode, 206)
@@ -87,13 +87,13 @@ test('a sound comes by range', async (t) => {
   assert.equal(reply.headers['content-type'], 'audio/mpeg')
 })
 
-test('nothing but the site is served', async (t) => {
+test('only the site is served', async (t) => {
   const get = await start(t)
   const names = ['none', '..%2Fsecret.txt', '../secret.txt', '.made-of', 'how-to', 'site.css.gz']
   for (const name of names) assertError(await get(`/docs/${name}`), 'NOT_FOUND')
 })
 
-test('documents that are not built say so, and the API goes on', async (t) => {
+test('without built documents the address says so, and the API still works', async (t) => {
   const get = await start(t, { docsFolder: '/nowhere' })
   const reply = await get('/docs/')
   assertError(reply, 'NOT_FOUND')
@@ -101,7 +101,7 @@ test('documents that are not built say so, and the API goes on', async (t) => {
   assert.equal((await get('/healthz')).statusCode, 200)
 })
 
-test('PLAYGROUND=off leaves the documents', async (t) => {
+test('PLAYGROUND=off keeps the documents', async (t) => {
   const get = await start(t, { playground: 'off' })
   assert.equal((await get('/docs/')).statusCode, 200)
 })

@@ -1,4 +1,4 @@
-/** Servers that clients name may be slow, which only delays the account that named them. */
+/** Slow servers that clients name only delay the account that named them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { API, callWith, startGateway, uploadFile } from '../support/gateway/star
 const timeout = 60_000
 const FOREVER = 600_000
 
-/** A gateway whose names are resolved by a server that does not answer about slow.example. */
+/** Starts a gateway whose name server never answers for slow.example. */
 async function start(t: TestContext, limits: ConstructorParameters<typeof EgressPool>[0]) {
   const names = await startNameServer(t, (name) =>
     name.endsWith('slow.example') ? 'silence' : ['127.0.0.1'],
@@ -41,7 +41,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
   return {
     gateway,
     names,
-    /** Submits with media at a host; says in `settled` when it was answered. */
+    /** Submits media at a host; adds the host to `settled` once the submit is answered. */
     submit: async (key: string, host: string, settled: string[] = []) => {
       const body = { input: { prompt: 'a bell', audio_url: at(host) } }
       const reply = await callWith(gateway, key)('POST', `${API}/audio/separate`, { body })
@@ -49,7 +49,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
       return reply
     },
     at,
-    /** No name that is still waited for is found. */
+    /** Makes all pending look-ups time out. */
     endWaits() {
       ended.abort(Object.assign(new Error('over'), { code: 'ETIMEOUT' }))
       ended = new AbortController()
@@ -60,7 +60,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
 const slowHosts = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => `${from + i}.slow.example`)
 
-test('40 addresses at slow name servers hold up no other account', { timeout }, async (t) => {
+test('40 addresses at slow name servers delay no other account', { timeout }, async (t) => {
   const { gateway, names, submit, endWaits } = await start(t, { slots: 40, waitMsMax: FOREVER })
   const settled: string[] = []
   const slow = slowHosts(40).map((host) => submit(gateway.key, host, settled))
@@ -86,7 +86,7 @@ test('40 addresses at slow name servers hold up no other account', { timeout }, 
 })
 
 test(
-  '7 RATE_LIMITED: a submit that gets no slot in time, or finds too many waiting',
+  '7 RATE_LIMITED answers a submit that gets no slot in time, or finds too many waiting',
   { timeout },
   async (t) => {
     const { gateway, names, submit, endWaits } = await start(t, {
@@ -96,7 +96,7 @@ test(
     })
     const [first, second] = slowHosts(2)
     const settled: string[] = []
-    const held = submit(gateway.key, first!, settled)
+    const resolving = submit(gateway.key, first!, settled)
     await names.whenAsked(1)
     const waiting = submit(gateway.key, second!, settled)
     const refused = await submit(gateway.key, 'fast.example')
@@ -106,7 +106,7 @@ test(
     assert.deepEqual(settled, [])
     assert.equal((await submit(await gateway.newKey(), 'fast.example')).statusCode, 202)
     endWaits()
-    await held
+    await resolving
     await names.whenAsked(3)
     endWaits()
     await waiting
@@ -135,14 +135,14 @@ test('a client that hangs up leaves its slot to the next', { timeout }, async (t
   const send = (host: string) => {
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     const outgoing = request(url, { method: 'POST', headers })
-    outgoing.on('error', () => {}) // that it was destroyed
+    outgoing.on('error', () => {}) // it gets destroyed
     outgoing.end(JSON.stringify({ input: { prompt: 'a bell', audio_url: at(host) } }))
     return outgoing
   }
-  const gone = send('first.slow.example')
+  const abandoned = send('first.slow.example')
   await names.whenAsked(1)
   const next = send('fast.example')
-  gone.destroy()
+  abandoned.destroy()
   const [answer] = await once(next, 'response')
   assert.equal(answer.statusCode, 202)
   answer.resume()

@@ -20,7 +20,7 @@ import { loseTable } from '../support/database/test-database.ts'
 const SUBMIT = `${API}/audio/separate`
 const input = { prompt: 'a bell', file_id: 'file_1' }
 
-/** Bodies of endpoint 5 that are refused, with the code and the field. */
+/** Bodies that endpoint 5 refuses, with the code and the field. */
 const REFUSED: [body: unknown, code: ErrorCode, param?: string][] = [
   [[], 'INVALID_REQUEST'],
   [{}, 'INVALID_REQUEST', 'input'],
@@ -81,7 +81,7 @@ test('7.3 endpoint 5 answers 400 with the field that is wrong', async (t) => {
   assert.equal(await countRequests(gateway), 0)
 })
 
-test('7.3 what is unknown at the top level is ignored, and metadata has any keys', async (t) => {
+test('7.3 unknown top-level fields are ignored, and metadata may have any keys', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const metadata = '{"__proto__":1,"constructor":{"prototype":2},"":null,"ключ":[{}]}'
@@ -108,10 +108,10 @@ test('7.3 metadata nested too deeply answers 400', async (t) => {
   for (const levels of [33, 2_000, 8_000]) {
     assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
   }
-  assertError(await submit(100_000), 'INVALID_REQUEST') // more values than a body may hold
+  assertError(await submit(100_000), 'INVALID_REQUEST') // more values than a body may have
 })
 
-test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
+test('7.3 a webhookUrl that may not be posted to is refused', async (t) => {
   const { check } = createPublicPost({ allowCidrs: [], resolve: async () => [] })
   const gateway = await startGateway(t, { checkWebhookUrl: check })
   for (const webhookUrl of [
@@ -148,7 +148,7 @@ test('7.4 a body over 256 KiB answers 413 on endpoint 5 only', async (t) => {
   assertError(await gateway.call('POST', '/v1/files', { body }), 'INVALID_REQUEST')
 })
 
-test("7.3 a file that is not there yet, not any more, or not one's own", async (t) => {
+test("7.3 a file that is not uploaded yet, expired, or somebody else's is refused", async (t) => {
   const gateway = await startGateway(t)
   const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
   const file_id = created.json().file_id
@@ -162,7 +162,7 @@ test("7.3 a file that is not there yet, not any more, or not one's own", async (
   assertError(await submit(gateway, { file_id: uploaded }), 'FILE_EXPIRED', 'input.file_id')
 })
 
-test('7.3 what does not fit the length of a file is refused at submit, once that is known', async (t) => {
+test("7.3 once a file's length is known, options that do not fit it are refused at submit", async (t) => {
   const gateway = await startGateway(t, { config: { mediaSecondsMax: 10 } })
   const [longer, file_id] = [await uploadFile(gateway), await uploadFile(gateway)]
   const spans = [
@@ -173,7 +173,7 @@ test('7.3 what does not fit the length of a file is refused at submit, once that
     [longer, 10.01],
     [file_id, 8],
   ] as const) {
-    const requestId = await submitted(gateway, { file_id: file, spans }) // nobody knows it yet
+    const requestId = await submitted(gateway, { file_id: file, spans }) // submitted while the length is unknown
     await gateway.event('measured', requestId, { duration })
   }
   const tooLong = await submit(gateway, { file_id: longer })
@@ -221,22 +221,22 @@ test('7.3 the result of a request that is not completed answers 409 and says why
   assert.equal((await result()).json().error.request_id, requestId)
 })
 
-test('7.4 unknown ids, and those of another account, answer 404 alike', async (t) => {
+test('7.4 unknown ids and ids of another account answer the same 404', async (t) => {
   const gateway = await startGateway(t)
   const [fileId, requestId] = [await uploadFile(gateway), await submitted(gateway)]
   await complete(gateway, requestId)
   const other = callWith(gateway, await gateway.newKey())
-  const shown = new Set<string>()
+  const bodies = new Set<string>()
   for (const id of [requestId, 'req_unknown', 'x'.repeat(2_000), '%00', '..%2f..']) {
     for (const part of ['status', 'status/stream', 'result']) {
       const reply = await other('GET', `${API}/requests/${id}/${part}`)
       assertError(reply, 'NOT_FOUND')
-      shown.add(reply.body)
+      bodies.add(reply.body)
     }
     assertError(await other('PUT', `${API}/requests/${id}/cancel`), 'NOT_FOUND')
     assertError(await other('DELETE', `${API}/requests/${id}`), 'NOT_FOUND')
   }
-  assert.equal(shown.size, 1)
+  assert.equal(bodies.size, 1)
   for (const id of [fileId, 'file_unknown']) {
     assertError(await other('GET', `/v1/files/${id}`), 'NOT_FOUND')
     assertError(await other('DELETE', `/v1/files/${id}`), 'NOT_FOUND')
@@ -244,7 +244,7 @@ test('7.4 unknown ids, and those of another account, answer 404 alike', async (t
   assert.equal((await gateway.call('GET', `/v1/files/${fileId}`)).statusCode, 200)
 })
 
-test('7.1 unknown paths and methods answer in the shape of errors', async (t) => {
+test('7.1 unknown paths and methods answer with an error object', async (t) => {
   const gateway = await startGateway(t)
   for (const url of ['/', '/v1', '/v1/models/', '/v2/models', '/v1/files/%', '/v1/queue']) {
     assertError(await gateway.call('GET', url), 'NOT_FOUND')
@@ -256,7 +256,7 @@ test('7.1 unknown paths and methods answer in the shape of errors', async (t) =>
   assert.equal((await gateway.call('HEAD', '/v1/models')).statusCode, 200)
 })
 
-test('7.1 a call without a body may say that it is JSON, as many clients do', async (t) => {
+test('7.1 a call without a body may declare JSON, as many clients do', async (t) => {
   const gateway = await startGateway(t)
   const headers = { 'content-type': 'application/json' }
   const fileId = await uploadFile(gateway)
@@ -270,7 +270,7 @@ test('7.1 a call without a body may say that it is JSON, as many clients do', as
   assertError(await gateway.call('POST', SUBMIT, { headers }), 'INVALID_REQUEST')
 })
 
-test('7.1 what is not HTTP is answered in the shape of errors', async (t) => {
+test('7.1 input that is not HTTP is answered with an error object', async (t) => {
   const gateway = await startGateway(t)
   const { port } = new URL(await gateway.listen())
   const socket = connect(Number(port), '127.0.0.1')
@@ -280,7 +280,7 @@ test('7.1 what is not HTTP is answered in the shape of errors', async (t) => {
   assert.equal(JSON.parse(text.split('\r\n\r\n')[1] ?? '').error.code, 'INVALID_REQUEST')
 })
 
-test('7.3 a fault of ours answers 500, says nothing of it, and is logged', async (t) => {
+test('7.3 an internal error answers 500 without details, and is logged', async (t) => {
   const gateway = await startGateway(t)
   await loseTable(gateway.store, 'files')
   const headers = { 'x-request-id': 'mine' }
@@ -293,13 +293,13 @@ test('7.3 a fault of ours answers 500, says nothing of it, and is logged', async
   assert.match(line?.err.message, /no such table: files|relation "files" does not exist/)
 })
 
-test('extension: X-Request-Id is echoed, and made where there is none or a bad one', async (t) => {
+test('extension: X-Request-Id is echoed, or made up if it is missing or invalid', async (t) => {
   const gateway = await startGateway(t)
   const idOf = async (headers: Record<string, string>) =>
     (await gateway.call('GET', '/v1/models', { headers })).headers['x-request-id']
   assert.equal(await idOf({ 'x-request-id': 'client-1.2:3' }), 'client-1.2:3')
-  for (const given of ['', 'a b', 'x'.repeat(129), 'é']) {
-    assert.match(String(await idOf({ 'x-request-id': given })), /^http_[0-9a-f]{32}$/)
+  for (const requestId of ['', 'a b', 'x'.repeat(129), 'é']) {
+    assert.match(String(await idOf({ 'x-request-id': requestId })), /^http_[0-9a-f]{32}$/)
   }
 })
 

@@ -10,7 +10,7 @@ const AUDIO_URL = { audio_url: 'https://media.example/x.wav' }
 const announce = ({ engineRegistry }: Gateway) =>
   engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
 
-/** Reads the status after the second that an estimate may be old. */
+/** Reads the status after a second, the maximum age of an estimate. */
 async function leftOf(gateway: Gateway, requestId: string): Promise<number | undefined> {
   gateway.clock.advance(1_000)
   announce(gateway)
@@ -18,7 +18,7 @@ async function leftOf(gateway: Gateway, requestId: string): Promise<number | und
   return status.estimated_seconds_left
 }
 
-/** A request of 20 s of media that took 10 s. */
+/** Completes a request with 20 s of media in 10 s. */
 async function finishOne(gateway: Gateway): Promise<void> {
   const requestId = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', requestId)
@@ -35,7 +35,7 @@ const progressed = (gateway: Gateway, requestId: string, progress: number, more 
     ...more,
   })
 
-test('nothing is said while nothing is known, and of nothing that is over', async (t) => {
+test('there is no estimate while nothing is known, nor for finished requests', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, AUDIO_URL)
   assert.equal(await leftOf(gateway, requestId), undefined)
@@ -45,7 +45,7 @@ test('nothing is said while nothing is known, and of nothing that is over', asyn
   assert.equal(await leftOf(gateway, requestId), undefined)
 })
 
-test('before any request is completed, its own pace counts, from a tenth on', async (t) => {
+test("before any request has completed, a request's own pace counts, from a tenth of it on", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', requestId)
@@ -53,27 +53,27 @@ test('before any request is completed, its own pace counts, from a tenth on', as
   progressed(gateway, requestId, 0.05)
   assert.equal(await leftOf(gateway, requestId), undefined)
   progressed(gateway, requestId, 0.25)
-  assert.equal(await leftOf(gateway, requestId), 33) // 11 s for the first quarter
+  assert.equal(await leftOf(gateway, requestId), 33) // the first quarter took 11 s
 })
 
-test('what is ahead counts, by the length of media and the speed of the last requests', async (t) => {
+test('work ahead counts, by the length of media and the speed of recent requests', async (t) => {
   const gateway = await startGateway(t)
-  await finishOne(gateway) // 2 s of media in a second
+  await finishOne(gateway) // 2 s of media per second
   const running = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', running)
   await gateway.event('measured', running, { duration: 100 })
   const next = await submitted(gateway, AUDIO_URL)
-  gateway.clock.advance(1) // the order of the queue is that of their times
+  gateway.clock.advance(1) // so that the queue has a definite order
   const last = await submitted(gateway, { ...AUDIO_URL, prompts: ['vocals', 'drums'] })
   assert.equal(await leftOf(gateway, running), 50)
-  assert.equal(await leftOf(gateway, next), 60) // unknown: as long as the last, 20 s
-  assert.equal(await leftOf(gateway, last), 78) // a further prompt is not all the work again
+  assert.equal(await leftOf(gateway, next), 60) // its length is unknown, so it counts as long as the last request: 20 s
+  assert.equal(await leftOf(gateway, last), 78) // the second prompt does not double the work
   progressed(gateway, running, 0.5)
   assert.equal(await leftOf(gateway, running), 25)
   assert.equal(await leftOf(gateway, last), 53)
 })
 
-test('a request takes as long as its engine says at least, and so do those behind it', async (t) => {
+test('a request takes at least as long as its engine says, and so do those behind it', async (t) => {
   const gateway = await startGateway(t)
   const first = await submitted(gateway, AUDIO_URL)
   await gateway.event('started', first)
@@ -115,7 +115,7 @@ test('the length of a file or an output is known before an engine measures it', 
   assert.equal(row.duration, 100)
 })
 
-test('candidates and quality are more work', async (t) => {
+test('more candidates and quality mean more work', async (t) => {
   const gateway = await startGateway(t)
   await finishOne(gateway)
   const requestId = await submitted(gateway, { ...AUDIO_URL, reranking_candidates: 4 })
@@ -124,7 +124,7 @@ test('candidates and quality are more work', async (t) => {
   assert.equal(await leftOf(gateway, requestId), 40)
 })
 
-test('without an engine nobody knows when a request begins', async (t) => {
+test('without an engine there is no telling when a request starts', async (t) => {
   const gateway = await startGateway(t)
   await finishOne(gateway)
   const requestId = await submitted(gateway, AUDIO_URL)

@@ -1,4 +1,4 @@
-/** fal's published client against this service, as its proxy. */
+/** fal's published client with this service as its proxy. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -35,8 +35,8 @@ const clientOf = (address: string, key: string): FalClient =>
     retry: { maxRetries: 0 },
   })
 
-/** What the client does with a request that an engine completes meanwhile. */
-async function completing<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
+/** Completes the first request like an engine while the client's call `work` is running. */
+async function completeDuring<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
   await complete(gateway, await firstRequest(gateway))
   return work
 }
@@ -46,7 +46,7 @@ test('fal.subscribe with a Blob gives fal its result, by polling and by streamin
     const { gateway, fal, address } = await start(t)
     const updates: QueueStatus[] = []
     const input = { audio_url: AUDIO, prompt: 'a bell', output_format: 'mp3' } as const
-    const { data, requestId } = await completing(
+    const { data, requestId } = await completeDuring(
       gateway,
       fal.subscribe(MODEL, {
         input: { ...input, predict_spans: true },
@@ -116,7 +116,7 @@ test('a webhook has the shape of fal, whether a request completes or fails', asy
 test('fal.run waits for the result, and fal.queue.cancel ends a request', async (t) => {
   const { gateway, fal } = await start(t)
   const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
-  const { data } = await completing(gateway, fal.run(MODEL, { input }))
+  const { data } = await completeDuring(gateway, fal.run(MODEL, { input }))
   assert.equal(data.duration, 12.5)
   const { request_id: requestId } = await fal.queue.submit(MODEL, { input })
   await fal.queue.cancel(MODEL, { requestId })
@@ -124,7 +124,7 @@ test('fal.run waits for the result, and fal.queue.cancel ends a request', async 
   assert.deepEqual([status.status, Object(status).error_type], ['COMPLETED', 'CANCELED'])
 })
 
-test('fal.run cancels its request when it may not wait for it, or its client is gone', async (t) => {
+test('fal.run cancels its request if it may not wait for it, or if its client disconnects', async (t) => {
   const { gateway, fal, address } = await start(t, { streamsMaxPerAccount: 1 })
   const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
   const running = async () => {
@@ -152,7 +152,7 @@ test('fal.run cancels its request when it may not wait for it, or its client is 
   while ((await running()) > 1) await sleep(5)
 })
 
-test('what is wrong or missing here is refused by name, as fal refuses it', async (t) => {
+test("invalid or unsupported input is refused by name, in fal's format", async (t) => {
   const { gateway, fal, address } = await start(t)
   const audio_url = 'https://example.com/a.wav'
   const refusals: [input: object, field: string, says: RegExp][] = [
@@ -185,7 +185,7 @@ test('what is wrong or missing here is refused by name, as fal refuses it', asyn
   await assert.rejects(fal.storage.upload(large), { status: 413, message: /90 MB/ })
 })
 
-test("an account's Blob is its own, and its address takes bytes once", async (t) => {
+test('a Blob belongs to its account, and its address accepts bytes once', async (t) => {
   const { gateway, fal, address } = await start(t)
   const url = await fal.storage.upload(AUDIO)
   const other = clientOf(address, await gateway.newKey())

@@ -51,13 +51,13 @@ test('8 the other fields of a file have limits, too', async (t) => {
   }
 })
 
-/** Values at the limits of part 8 of the contract: those just inside and those just outside. */
+/** Values at the limits in part 8 of the contract: just inside and just outside. */
 const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   [
     'prompt',
-    ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // as NFC, 500
+    ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // 500 characters in NFC
     ['', ' \n', 'x'.repeat(501), '👩‍🎤'.repeat(167)],
-  ], // one to the eye, three code points
+  ], // to the eye one character, but three code points
   ['reranking_candidates', [1, 8], [0, 9]],
   ['max_chunk_duration', [Number.MIN_VALUE, 0.01, 300], [0, -1, 300.01]],
   ['chunk_overlap', [0, 30], [-0.01, 30.01]],
@@ -70,7 +70,7 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
 ]
 
-test('8 the options are taken up to their limits and not beyond', async (t) => {
+test('8 the options are accepted up to their limits and not beyond', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   const submit = (input: object) =>
@@ -108,7 +108,7 @@ test('8 webhookSecret has 16 to 256 characters, metadata 16 KiB as JSON', async 
   assertError(await submit({ webhookUrl }), 'INVALID_PARAMETER', 'webhookUrl')
 })
 
-test('8 any chunk_overlap within its limits is accepted beside any max_chunk_duration', async (t) => {
+test('8 any chunk_overlap within its limits is accepted with any max_chunk_duration', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   for (const [max_chunk_duration, chunk_overlap] of [
@@ -127,7 +127,7 @@ test('8 any chunk_overlap within its limits is accepted beside any max_chunk_dur
   }
 })
 
-test('a body holds 10,000 values at most, so that reading it twice is bounded', async (t) => {
+test('a body may have at most 10,000 values, so that reading it twice is bounded', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompt: 'x', file_id: await uploadFile(gateway) }
   const send = (url: string, values: number) => {
@@ -135,7 +135,7 @@ test('a body holds 10,000 values at most, so that reading it twice is bounded', 
     return gateway.call('POST', url, { body: { input, ignored } })
   }
   const url = `${API}/audio/separate`
-  // the body itself, input and its two fields, and the list have as many beginnings as values
+  // The body, input with its two fields, and the list count as values too.
   assert.equal((await send(url, 10_000 - 5)).statusCode, 202)
   for (const refused of [await send(url, 10_000), await send('/v1/files', 100_000)]) {
     assertError(refused, 'INVALID_REQUEST')

@@ -1,4 +1,4 @@
-/** Findings of an engine about a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
+/** An engine's findings about a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,8 +16,8 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
-/** A completed request whose engine found that out about its prompts. */
-async function completed(
+/** Completes a request whose engine reported these findings, one per prompt. */
+async function completeWith(
   gateway: Gateway,
   input: object,
   findings: readonly Finding[],
@@ -43,10 +43,10 @@ async function completed(
 
 const UNKNOWN = { match: 0.3, understood_as: null }
 
-test('status and result have the match and the name, which is null where none is near', async (t) => {
+test('status and result have the match and the name, which is null if none is close', async (t) => {
   const gateway = await startGateway(t)
   for (const finding of [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]) {
-    const { status, data } = await completed(gateway, {}, [finding])
+    const { status, data } = await completeWith(gateway, {}, [finding])
     for (const { match, understood_as } of [status, data]) {
       assert.deepEqual({ match, understood_as }, finding)
     }
@@ -55,11 +55,11 @@ test('status and result have the match and the name, which is null where none is
   }
 })
 
-test('several prompts have one each; the first one stands for the request', async (t) => {
+test("each of several prompts has a match; the first one's stands for the request", async (t) => {
   const gateway = await startGateway(t)
   const findings = [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]
   const prompts = ['dog', 'washing machine']
-  const { status, data } = await completed(gateway, { prompts }, findings)
+  const { status, data } = await completeWith(gateway, { prompts }, findings)
   assert.deepEqual(
     status.targets,
     findings.map((finding, i) => ({ prompt: prompts[i], ...finding })),
@@ -73,9 +73,9 @@ test('several prompts have one each; the first one stands for the request', asyn
   assert.match(data.targets[1].url, /target_2/)
 })
 
-test('of a model that tells neither, and before the end, there is nothing of the kind', async (t) => {
+test('a model that reports neither, and a request before its end, has no findings', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompts: ['dog', 'cat'] }, [])
+  const { status, data } = await completeWith(gateway, { prompts: ['dog', 'cat'] }, [])
   for (const answer of [status, data, data.targets[0]]) {
     assert.equal('match' in answer || 'understood_as' in answer, false)
   }
@@ -106,9 +106,9 @@ const LOST_MESSAGE =
     .join(', ')
     .replace(/, ([^,]*)$/, ' and $1')}.`
 
-test('each prompt has a finding: found, or unsure and by how much softer', async (t) => {
+test('each prompt has a finding: found, or unsure and by how much the target was softened', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
+  const { status, data } = await completeWith(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
   const expected = [CLEAR, FAINT].map((finding, i) => ({
     prompt: PROMPTS[i],
     ...finding,
@@ -119,14 +119,14 @@ test('each prompt has a finding: found, or unsure and by how much softer', async
   assert.equal('state' in data.targets[0] || 'state' in status, false, 'the others as they were')
 })
 
-test('where a sound was heard, what was instead, or that it was not; over gRPC likewise', async (t) => {
+test('findings say where a sound was heard, what was heard instead, or that it was not; over gRPC too', async (t) => {
   const gateway = await startGateway(t)
   const where = [{ start: 0.5, end: 2 }]
   const findings: Finding[] = [
     { ...CLEAR, where, share: 0.25, quality: 'fair' },
     { match: 0.2, understood_as: 'violin', state: 'similar', softened_db: 0, similar_to: 'cello' },
   ]
-  const { requestId, data } = await completed(gateway, { prompts: PROMPTS }, findings)
+  const { requestId, data } = await completeWith(gateway, { prompts: PROMPTS }, findings)
   assert.deepEqual([data.findings[0].where, data.findings[0].share], [where, 0.25])
   assert.equal(data.findings[0].quality, 'fair')
   const { call } = await startSeparationClient(t, gateway)
@@ -137,42 +137,42 @@ test('where a sound was heard, what was instead, or that it was not; over gRPC l
     second.message,
     'There is a sound like a violin: a cello. The file holds what comes nearest.',
   )
-  const gone: Finding = { match: 0.01, understood_as: 'dog', state: 'absent', softened_db: 28 }
-  const { data: without } = await completed(gateway, { prompt: 'dog' }, [gone])
+  const absent: Finding = { match: 0.01, understood_as: 'dog', state: 'absent', softened_db: 28 }
+  const { data: without } = await completeWith(gateway, { prompt: 'dog' }, [absent])
   assert.equal(
     without.findings[0].message,
     'No dog was heard. The file holds what comes nearest, up to 28 dB softer.',
   )
 })
 
-test('a prompt that is not known says what its file holds, which is named so', async (t) => {
+test('for an unknown prompt the findings say what its file holds, and the file is named after it', async (t) => {
   const gateway = await startGateway(t)
-  const { status, data } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const { status, data } = await completeWith(gateway, { prompt: 'kettle' }, [LOST])
   const expected = [{ prompt: 'kettle', ...LOST, message: LOST_MESSAGE }]
   assert.deepEqual([status.findings, data.findings], [expected, expected])
   assert.match(data.target.file_name, /\.everything-but-speech-not-kettle\.wav$/)
   assert.match(data.residual.file_name, /\.rest\.without-kettle\.wav$/)
 })
 
-test('a prompt that is no name says how it was read, in its file names too; over gRPC likewise', async (t) => {
+test('for a prompt that is not a name the findings and file names say how it was read; over gRPC too', async (t) => {
   const gateway = await startGateway(t)
-  const asked = [{ sound: 'drums', excluded: true, state: 'found' as const }]
-  const finding = { ...CLEAR, understood_as: 'drums', asked }
-  const { requestId, data } = await completed(gateway, { prompt: 'no drums' }, [finding])
+  const sounds = [{ sound: 'drums', excluded: true, state: 'found' as const }]
+  const finding = { ...CLEAR, understood_as: 'drums', asked: sounds }
+  const { requestId, data } = await completeWith(gateway, { prompt: 'no drums' }, [finding])
   const message = 'Everything but the drums; the drums were found (match 97 %).'
   assert.deepEqual(data.findings, [{ prompt: 'no drums', ...finding, message }])
   assert.match(data.target.file_name, /\.without-drums\.wav$/)
   assert.match(data.residual.file_name, /\.rest\.drums\.wav$/)
   const { call } = await startSeparationClient(t, gateway)
   const { findings } = await call('Get', { request_id: requestId })
-  assert.deepEqual(findings[0].asked, asked)
-  const earlier = await completed(gateway, { prompt: 'no drums' }, [CLEAR])
+  assert.deepEqual(findings[0].asked, sounds)
+  const earlier = await completeWith(gateway, { prompt: 'no drums' }, [CLEAR])
   assert.match(earlier.data.target.file_name, /\.no-drums\.wav$/, 'an engine of 0.4.0 gave them')
 })
 
 test('over gRPC the findings have the same names', async (t) => {
   const gateway = await startGateway(t)
-  const { requestId } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const { requestId } = await completeWith(gateway, { prompt: 'kettle' }, [LOST])
   const { call } = await startSeparationClient(t, gateway)
   const { findings, result } = await call('Get', { request_id: requestId })
   const expected = {
@@ -186,13 +186,13 @@ test('over gRPC the findings have the same names', async (t) => {
   assert.deepEqual(result.findings, [expected])
 })
 
-test('the result has the gain of the outputs, over gRPC too; of an earlier engine it has none', async (t) => {
+test('the result has the gain of the outputs, over gRPC too, unless the engine is an older version', async (t) => {
   const gateway = await startGateway(t)
-  const { requestId, data } = await completed(gateway, {}, [], {}, -6.02)
+  const { requestId, data } = await completeWith(gateway, {}, [], {}, -6.02)
   assert.equal(data.gain_db, -6.02)
   const { call } = await startSeparationClient(t, gateway)
   assert.equal((await call('Get', { request_id: requestId })).result.gain_db, -6.02)
-  assert.equal('gain_db' in (await completed(gateway, {}, [])).data, false)
+  assert.equal('gain_db' in (await completeWith(gateway, {}, [])).data, false)
 })
 
 test('status, result, webhook and gRPC name the model of each target', async (t) => {
@@ -200,7 +200,7 @@ test('status, result, webhook and gRPC name the model of each target', async (t)
   const prompts = ['vocals', 'a person speaking']
   const found = [{ model: 'htdemucs' }, { model: 'mini', ...CLEAR }]
   const webhook = { webhookUrl: 'https://hooks.example.com/x' }
-  const { requestId, status, data } = await completed(gateway, { prompts }, found, webhook)
+  const { requestId, status, data } = await completeWith(gateway, { prompts }, found, webhook)
   const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
   const { call } = await startSeparationClient(t, gateway)
   const message = await call('Get', { request_id: requestId })

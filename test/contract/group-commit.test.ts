@@ -6,14 +6,14 @@ import { inTransaction, type Store } from '../../gateway/store/database.ts'
 import { put, stored } from '../support/database/rows.ts'
 import { startGateway } from '../support/gateway/start-gateway.ts'
 
-test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
+test('of several works in one transaction, one that throws is rolled back and the others are stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   const settled = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((id) =>
       inTransaction(store, async (store) => {
         await put(store, id)
         if (id === 'b') throw new Error('not b')
-        if (id === 'c') await put(store, 'a') // a second row of the same key
+        if (id === 'c') await put(store, 'a') // violates the primary key
         return id
       }),
     ),
@@ -25,7 +25,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
   assert.deepEqual(await stored(store), ['a', 'd'])
 })
 
-test('no work is reported as stored when the transaction can not be committed', async (t) => {
+test("no work is reported as stored if the transaction can't be committed", async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   await store.schema
     .createTable('child')
@@ -38,18 +38,18 @@ test('no work is reported as stored when the transaction can not be committed', 
     (store as unknown as { insertInto: any }).insertInto('child').values({ id: 'nobody' }).execute()
   const settled = await Promise.allSettled([
     inTransaction(store, (store) => put(store, 'a')),
-    inTransaction(store, breaking), // found out at the end only
+    inTransaction(store, breaking), // only noticed at the end
   ])
   assert.deepEqual(
     settled.map((one) => one.status),
     ['rejected', 'rejected'],
   )
   assert.deepEqual(await stored(store), [])
-  await inTransaction(store, (store) => put(store, 'b')) // the next ones are not harmed
+  await inTransaction(store, (store) => put(store, 'b')) // later work is unaffected
   assert.deepEqual(await stored(store), ['b'])
 })
 
-test('many works, beside other transactions, are all stored', async (t) => {
+test('many pieces of work, concurrent with other transactions, are all stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   const ids = Array.from({ length: 300 }, (_, i) => String(i).padStart(3, '0'))
   await Promise.all(

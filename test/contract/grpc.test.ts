@@ -14,7 +14,7 @@ import { separationClient, startSeparationClient } from '../support/clients/sepa
 import { complete, startGateway, submitted, uploadFile } from '../support/gateway/start-gateway.ts'
 import { loseTable } from '../support/database/test-database.ts'
 
-/** The call fails with this status and machine code. */
+/** Asserts that the call fails with this status and machine-readable code. */
 async function assertRefused(
   call: Promise<unknown>,
   status: keyof typeof grpc.status,
@@ -31,7 +31,7 @@ async function assertRefused(
   return error
 }
 
-test('grpc: it may listen on an address of IPv6', async (t) => {
+test('grpc: it can listen on an IPv6 address', async (t) => {
   const gateway = await startGateway(t)
   const server = await startGrpcServer('::1', 0, gateway.deps)
   const { call, close } = separationClient(server.address, gateway.key)
@@ -43,7 +43,7 @@ test('grpc: it may listen on an address of IPv6', async (t) => {
   assert.deepEqual((await call('List', {})).separations, [])
 })
 
-test('grpc: a request is submitted, watched to its end, and got with its result', async (t) => {
+test('grpc: a request is submitted, watched to its end, and fetched with its result', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const submission = {
@@ -82,8 +82,8 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
       { start: 0, end: 1, include: true },
     ],
   })
-  const [stored] = await gateway.store.selectFrom('requests').select('metadata').execute()
-  assert.equal(stored?.metadata, submission.metadata_json)
+  const [row] = await gateway.store.selectFrom('requests').select('metadata').execute()
+  assert.equal(row?.metadata, submission.metadata_json)
 
   const messages: Record<string, any>[] = []
   for await (const message of watch({ request_id: requestId, logs: true })) {
@@ -106,7 +106,7 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
   assert.equal(later.result, null)
 })
 
-test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repeated under its key', async (t) => {
+test('grpc: webhooks and idempotency keys work as over HTTP', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const webhook_url = 'https://hooks.example/in'
@@ -294,7 +294,7 @@ test('grpc: calls count against the limit of their key, together with those over
   assert.equal((await call('Get', request)).status, 'IN_QUEUE')
 })
 
-/** The google.rpc.Status of an error: its ErrorInfo and, where it says when to retry, that. */
+/** Reads the google.rpc.Status of an error: its ErrorInfo and, if present, its RetryInfo. */
 function readDetails(error: grpc.ServiceError) {
   const types = {
     ...loadProto('google/rpc/status.proto'),
@@ -316,7 +316,7 @@ function readDetails(error: grpc.ServiceError) {
   }
 }
 
-test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
+test('grpc: an internal error is INTERNAL, without details', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const requestId = await submitted(gateway)
@@ -331,7 +331,7 @@ test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
   assert.equal(error.metadata.get('winnow-request-id')[0], requestId)
 })
 
-test('grpc: a request is canceled once, and by its own account only', async (t) => {
+test('grpc: a request is canceled once, and only by its own account', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -364,8 +364,8 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
   let allClosed = () => {}
   const { feed } = gateway
   const start = feed.watch
-  feed.watch = (...given) => {
-    const opened = start.call(feed, ...given)
+  feed.watch = (...args) => {
+    const opened = start.call(feed, ...args)
     const { close } = opened
     let isOpen = true
     open += 1
@@ -399,7 +399,7 @@ test('grpc: a call that takes too long ends, whether its client set a deadline o
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   await assert.rejects(call('Submit', { input }), { code: grpc.status.DEADLINE_EXCEEDED })
   for (const method of ['Submit', 'Watch']) {
-    // which begin with half a message, and no more comes
+    // They begin with half a message, and nothing more comes.
     const session = connect(`http://${server.address}`)
     const half = session.request({
       ':method': 'POST',
@@ -422,7 +422,7 @@ test('grpc: a watch may last longer than other calls', async (t) => {
   assert.equal(messages.length, 2)
 })
 
-test('grpc: what a refusal repeats of a call is short', async (t) => {
+test('grpc: a refusal repeats little of a call', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request_id = 'x'.repeat(120_000)
@@ -457,7 +457,7 @@ test('grpc: a watch ends as UNAUTHENTICATED once its key is revoked', async (t) 
   assert.equal(error.metadata.get('winnow-code')[0], 'UNAUTHENTICATED')
 })
 
-test('grpc: an account may have so many watches open', async (t) => {
+test('grpc: an account may have a limited number of watches open', async (t) => {
   const gateway = await startGateway(t, { streamsMaxPerAccount: 1 })
   const { watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -489,15 +489,15 @@ test('grpc: open watches end as UNAVAILABLE when the gateway stops', async (t) =
   await stopped
 })
 
-test('grpc: calls are named by x-request-id, and messages have a limit', async (t) => {
+test('grpc: calls are identified by x-request-id, and messages have a size limit', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
-  for (const [given, expected] of [
+  for (const [requestId, expected] of [
     ['mine-1', /^mine-1$/],
     ['a b', /^grpc_[0-9a-f]{32}$/],
   ] as const) {
-    const watching = watch(request, { metadata: { 'x-request-id': given } })
+    const watching = watch(request, { metadata: { 'x-request-id': requestId } })
     const [head] = (await once(watching, 'metadata')) as [grpc.Metadata]
     assert.match(String(head.get('x-request-id')[0]), expected)
     watching.on('error', () => undefined).cancel()

@@ -23,7 +23,7 @@ import {
 const FOLDER_NAME = 'job-1-aB9'
 const FILE_NAME = `${FOLDER_NAME}/target`
 
-/** A gateway next to an engine that has begun a job. */
+/** Starts a gateway next to an engine that has started a job. */
 async function start(t: TestContext) {
   const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
   t.after(() => rm(engineFolder, { recursive: true }))
@@ -47,14 +47,14 @@ const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
 const pathOf = ({ folder }: Gateway, requestId: string): string =>
   join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'target')
 
-/** Files stored without a place yet. */
+/** Lists stored files that have no place yet. */
 const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
 
-test('7 an output is kept as the file that the engine made, for the gateway alone to read', async (t) => {
+test('7 the gateway keeps the file that the engine made, readable only by itself', async (t) => {
   const { gateway, requestId, job, folder, engineFolder } = await start(t)
   assert.equal(job.shared_folder, engineFolder)
-  const given = await give(gateway, job)
-  assert.deepEqual([given.statusCode, given.headers[PLACE_HEADER]], [204, ATTEMPT_ID])
+  const reply = await give(gateway, job)
+  assert.deepEqual([reply.statusCode, reply.headers[PLACE_HEADER]], [204, ATTEMPT_ID])
   const [made, kept] = await Promise.all(
     [join(folder, 'target'), pathOf(gateway, requestId)].map((path) => stat(path)),
   )
@@ -79,7 +79,7 @@ test('7 all outputs are handed over in one call, or none of them', async (t) => 
   assert.deepEqual(await staged(gateway), [])
 })
 
-test('7 what is no list of outputs is refused', async (t) => {
+test('7 an invalid list of outputs is refused', async (t) => {
   const { gateway, requestId, job } = await start(t)
   const lists = [
     '',
@@ -95,7 +95,7 @@ test('7 what is no list of outputs is refused', async (t) => {
   await assert.rejects(stat(pathOf(gateway, requestId)))
 })
 
-test('7 outputs that are handed over as another attempt completes are taken away', async (t) => {
+test('7 outputs handed over while another attempt completes are removed', async (t) => {
   const { gateway, requestId, job } = await start(t)
   const { mediaStore } = gateway.deps
   const adopt = mediaStore.kind === 'local disk' && mediaStore.adopt.bind(mediaStore)
@@ -115,7 +115,7 @@ test('7 outputs that are handed over as another attempt completes are taken away
   assert.deepEqual(kept, [ATTEMPT_ID])
 })
 
-test('7 outputs are handed over with the address for that alone, and until the end', async (t) => {
+test('7 outputs are handed over only at the address for it, and only until the request ends', async (t) => {
   const { gateway, requestId, job } = await start(t)
   const headers = { [FILES_HEADER]: `target=${FILE_NAME}`, [ATTEMPT_HEADER]: ATTEMPT_ID }
   const forged = job.upload_urls.target!.replace('/target', '')
@@ -126,7 +126,7 @@ test('7 outputs are handed over with the address for that alone, and until the e
   assert.deepEqual(await staged(gateway), [])
 })
 
-test('7 nothing but a file in the shared folder is kept', async (t) => {
+test('7 only a file in the shared folder is accepted', async (t) => {
   const { gateway, requestId, job, folder } = await start(t)
   await writeFile(join(folder, '..', '..', 'outside-of-it'), 'secret')
   t.after(() => rm(join(folder, '..', '..', 'outside-of-it')))
@@ -144,7 +144,7 @@ test('7 nothing but a file in the shared folder is kept', async (t) => {
   assert.deepEqual(await staged(gateway), [])
 })
 
-test("7 a source is copied into the job's folder: what is done to the copy changes nothing", async (t) => {
+test("7 a source is copied into the job's folder, so changes to the copy do not affect it", async (t) => {
   const { gateway, job, folder } = await start(t)
   const reply = await fetchTo(gateway, job)
   assert.equal(reply.statusCode, 204, reply.body)
@@ -153,7 +153,7 @@ test("7 a source is copied into the job's folder: what is done to the copy chang
   assert.deepEqual((await gateway.call('GET', job.source.url)).rawPayload, FILE_BYTES)
 })
 
-test('7 a source that cannot be copied is sent, and no file is replaced', async (t) => {
+test("7 a source that can't be copied is sent, and no file is replaced", async (t) => {
   const { gateway, job, folder } = await start(t)
   for (const name of ['job-1-none', '..', '']) {
     assert.deepEqual((await fetchTo(gateway, job, name)).rawPayload, FILE_BYTES, name)
@@ -163,7 +163,7 @@ test('7 a source that cannot be copied is sent, and no file is replaced', async 
   assert.equal(await readFile(join(folder, COPY_NAME), 'utf8'), 'there before')
 })
 
-test('7 without an engine on its host a gateway takes and gives bytes', async (t) => {
+test('7 without an engine on its host a gateway receives and sends bytes', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
   const job = gateway.broker.jobOf(requestId)

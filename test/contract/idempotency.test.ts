@@ -32,7 +32,7 @@ async function counts({ store }: Gateway) {
   return [await count('requests'), await count('outbox'), await count('idempotency_keys')]
 }
 
-test('8 the same key with the same body gets the same answer, and submits once', async (t) => {
+test('8 the same key with the same body gets the same response, and submits once', async (t) => {
   const gateway = await startGateway(t)
   const body = {
     input: { prompt: 'a bell', file_id: await uploadFile(gateway) },
@@ -49,7 +49,7 @@ test('8 the same key with the same body gets the same answer, and submits once',
   assert.deepEqual(await counts(gateway), [1, 1, 1])
 })
 
-test('8 bodies that differ in digits that a number loses are two bodies', async (t) => {
+test("8 bodies that differ only in digits beyond a number's precision are different", async (t) => {
   const gateway = await startGateway(t)
   const body = (number: string) =>
     `{"input":{"prompt":"a bell","audio_url":"https://a.example/bell.wav"},"metadata":{"id":${number}}}`
@@ -65,7 +65,7 @@ test('8 bodies that differ in digits that a number loses are two bodies', async 
   assertError(other, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
 })
 
-test('8 a key holds for 24 hours and for its account', async (t) => {
+test('8 a key is valid for 24 hours and for its account', async (t) => {
   const gateway = await startGateway(t)
   const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }
   const first = (await send(gateway, 'key-1', body)).json().request_id
@@ -77,7 +77,7 @@ test('8 a key holds for 24 hours and for its account', async (t) => {
   assert.equal((await send(gateway, 'key-1', body)).json().request_id, second)
 })
 
-test('8 a repeat gets its answer though its source would be refused by now', async (t) => {
+test('8 a repeated submit gets its response even if the source would be refused by now', async (t) => {
   let isRefused = false
   const checkAudioUrl = async () => {
     if (isRefused) throw new ServiceError('INVALID_AUDIO_URL')
@@ -92,7 +92,7 @@ test('8 a repeat gets its answer though its source would be refused by now', asy
   assertError(await send(gateway, 'key-2', body), 'INVALID_AUDIO_URL')
 })
 
-test('8 a key whose request is deleted submits nothing more within its 24 hours', async (t) => {
+test('8 the key of a deleted request submits nothing more within its 24 hours', async (t) => {
   const gateway = await startGateway(t)
   const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }
   const first = (await send(gateway, 'key-1', body)).json().request_id
@@ -121,7 +121,7 @@ test('8 an error is not remembered', async (t) => {
   assert.equal((await send(gateway, 'key-1', body(await uploadFile(gateway)))).statusCode, 202)
 })
 
-test('8 a key that is none answers 400', async (t) => {
+test('8 an invalid key answers 400', async (t) => {
   const gateway = await startGateway(t)
   const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } }
   for (const key of ['', 'a b', 'x'.repeat(256), 'é']) {
@@ -130,7 +130,7 @@ test('8 a key that is none answers 400', async (t) => {
   assert.equal((await send(gateway, '!~'.repeat(127), body)).statusCode, 202)
 })
 
-test('8 what was answered is not readable in the database, nor for another key', async (t) => {
+test("8 stored responses can't be read in the database, nor with another key", async (t) => {
   const gateway = await startGateway(t)
   const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } }
   await send(gateway, 'key-1', body)
@@ -149,14 +149,16 @@ test('8 what was answered is not readable in the database, nor for another key',
   assertError(await send(gateway, 'key-2', body), 'INTERNAL')
 })
 
-test('8 however submits with keys meet, each key submits once and conflicts answer 409', async (t) => {
+test('8 however submits with keys overlap, each key submits once and conflicts answer 409', async (t) => {
   const gateway = await startGateway(t)
   const audio_url = 'https://a.example/bell.wav'
   const submits = fc.array(
     fc.record({
       key: fc.constantFrom('a', 'b', 'c'),
       prompt: fc.constantFrom('a bell', 'a horn'),
-      /** Rounds of the event loop that the source takes to answer, and before the submit is sent. */
+      /**
+       * Rounds of the event loop that the source takes to answer, and that pass before the submit.
+       */
       rounds: fc.nat(3),
       after: fc.nat(3),
     }),
@@ -184,15 +186,15 @@ test('8 however submits with keys meet, each key submits once and conflicts answ
       assert.equal(Number(now) - Number(before), keys.size, 'one request for each key')
       for (const key of keys) {
         const mine = replies.filter((one) => one.key === key)
-        const taken = mine.filter(({ reply }) => reply.statusCode === 202)
+        const accepted = mine.filter(({ reply }) => reply.statusCode === 202)
         assert.equal(
-          new Set(taken.map(({ reply }) => reply.body)).size,
+          new Set(accepted.map(({ reply }) => reply.body)).size,
           1,
           'one answer for each key',
         )
-        assert.equal(new Set(taken.map(({ prompt }) => prompt)).size, 1, 'and one body')
+        assert.equal(new Set(accepted.map(({ prompt }) => prompt)).size, 1, 'and one body')
         for (const { reply, prompt } of mine) {
-          if (prompt !== taken[0]?.prompt)
+          if (prompt !== accepted[0]?.prompt)
             assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
           else assert.equal(reply.statusCode, 202, reply.body)
         }

@@ -1,5 +1,5 @@
 /**
- * Reads and writes media by their addresses, as clients and engines do, in both media stores:
+ * Reads and writes media by its addresses, like clients and engines, in both media stores:
  * docs/decisions/api.md.
  */
 
@@ -40,7 +40,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   await suite(step, bucket)
 
   await step(
-    'what arrived in time counts, though nobody asked for it before the deadline',
+    'bytes that arrived in time count, even if nobody asked for them before the deadline',
     async (t) => {
       const { gateway, create } = await open(t)
       const file = await create()
@@ -52,7 +52,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     },
   )
 
-  await step('what is put again before anyone asks is what counts', async (t) => {
+  await step('if bytes are put twice before anyone asks, the second ones count', async (t) => {
     const { create } = await open(t)
     const file = await create()
     assert.equal(await file.put(OTHER_BYTES), 200)
@@ -61,7 +61,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     assert.deepEqual(await file.read(), FILE_BYTES)
   })
 
-  await step('an object of another length, where a store lets one in, is no upload', async (t) => {
+  await step('an object of the wrong length, if accepted, is not an upload', async (t) => {
     const { gateway, create } = await open(t)
     const file = await create()
     await s3.client.send(
@@ -74,7 +74,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     assert.deepEqual(await pendingUploads(bucket), [])
   })
 
-  await step('many who ask at once all find the file uploaded', async (t) => {
+  await step('many concurrent callers all find the file uploaded', async (t) => {
     const { create } = await open(t)
     const file = await create()
     assert.equal(await file.put(FILE_BYTES), 200)
@@ -83,7 +83,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   })
 
   await step(
-    'a store that does not answer is a fault of ours, and the request may come again',
+    'a store that does not answer is an internal error, and the request may be repeated',
     async (t) => {
       let isAway = true
       const pendingUploadOf: typeof bucket.pendingUploadOf = async (key) => {
@@ -184,7 +184,7 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
     },
   )
 
-  await step('a file that comes with its prompt is kept whole, or not at all', async (t) => {
+  await step('a file sent with its prompt is stored whole, or not at all', async (t) => {
     const { gateway, fetch: open } = await start(t, store)
     const post = (bytes: Uint8Array<ArrayBuffer>) => {
       const body = new FormData()
@@ -193,20 +193,20 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
       const headers = { authorization: `Bearer ${gateway.key}` }
       return open(`${PUBLIC_URL}/v1/audio/separate`, { method: 'POST', headers, body })
     }
-    const bytes = new Uint8Array(6 * 2 ** 20).map((_, i) => i % 251) // more than one part
+    const bytes = new Uint8Array(6 * 2 ** 20).map((_, i) => i % 251) // several parts
     const submitted = await post(bytes)
     assert.equal(submitted.status, 202)
     const { request_id: requestId } = (await submitted.json()) as { request_id: string }
     await gateway.publish()
-    const kept = await open(gateway.broker.jobOf(requestId).source.url)
-    assert.deepEqual(new Uint8Array(await kept.arrayBuffer()), bytes)
+    const source = await open(gateway.broker.jobOf(requestId).source.url)
+    assert.deepEqual(new Uint8Array(await source.arrayBuffer()), bytes)
     const media = store ?? gateway.disk
     const before = await keys(media)
     assert.equal((await post(new Uint8Array(0))).status, 400)
     assert.deepEqual(await keys(media), before)
   })
 
-  await step('once a file is uploaded, nothing that is put changes it', async (t) => {
+  await step('once a file is uploaded, no further put changes it', async (t) => {
     const { create } = await start(t, store)
     const file = await create()
     assert.equal(await file.put(FILE_BYTES), 200)
@@ -240,28 +240,25 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
 }
 
 async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
-  await step(
-    'outputs are stored by engines, and fetched whole and by range by clients',
-    async (t) => {
-      const { complete, fetch } = await start(t, store)
-      const { target, residual } = await complete()
-      for (const [output, bytes] of [
-        [target, 'of target'],
-        [residual, 'of residual'],
-      ] as const) {
-        const whole = await fetch(output.url)
-        assert.equal(whole.status, 200)
-        assert.equal(whole.headers.get('content-type'), 'audio/wav')
-        assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
-        assert.equal(await whole.text(), bytes)
-        const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
-        assert.equal(part.status, 206)
-        assert.equal(await part.text(), bytes.slice(3))
-      }
-    },
-  )
+  await step('engines store outputs, and clients fetch them whole and by range', async (t) => {
+    const { complete, fetch } = await start(t, store)
+    const { target, residual } = await complete()
+    for (const [output, bytes] of [
+      [target, 'of target'],
+      [residual, 'of residual'],
+    ] as const) {
+      const whole = await fetch(output.url)
+      assert.equal(whole.status, 200)
+      assert.equal(whole.headers.get('content-type'), 'audio/wav')
+      assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
+      assert.equal(await whole.text(), bytes)
+      const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
+      assert.equal(part.status, 206)
+      assert.equal(await part.text(), bytes.slice(3))
+    }
+  })
 
-  await step('what a first try has stored is replaced by a second one', async (t) => {
+  await step('a second attempt replaces what the first one stored', async (t) => {
     const { submitted, store: put, fetch, complete } = await start(t, store)
     const job = await submitted()
     await put(job, 'of a try that was broken off')
@@ -287,7 +284,7 @@ async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
 }
 
 async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
-  await step('bytes go when their time is over', async (t) => {
+  await step('bytes are removed when their time is over', async (t) => {
     const { gateway, complete, fetch } = await start(t, store)
     const { target } = await complete()
     gateway.clock.advance(7 * DAY_MS)
@@ -296,19 +293,22 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
     assert.deepEqual(await keys(gateway.deps.mediaStore), [])
   })
 
-  await step('a file that was never uploaded expires, and takes no bytes afterwards', async (t) => {
-    const { gateway, create } = await start(t, store)
-    const file = await create()
-    gateway.clock.advance(HOUR_MS)
-    await sweep(gateway.deps)
-    assert.equal(await file.status(), 'expired')
-    await file.put(FILE_BYTES)
-    await sweep(gateway.deps)
-    assert.equal(await file.status(), 'expired')
-    assert.deepEqual(await keys(gateway.deps.mediaStore), [])
-  })
+  await step(
+    'a file that was never uploaded expires, and accepts no bytes afterwards',
+    async (t) => {
+      const { gateway, create } = await start(t, store)
+      const file = await create()
+      gateway.clock.advance(HOUR_MS)
+      await sweep(gateway.deps)
+      assert.equal(await file.status(), 'expired')
+      await file.put(FILE_BYTES)
+      await sweep(gateway.deps)
+      assert.equal(await file.status(), 'expired')
+      assert.deepEqual(await keys(gateway.deps.mediaStore), [])
+    },
+  )
 
-  await step('media that nobody wants is found and deleted, and nothing else', async (t) => {
+  await step('orphaned media is found and deleted, and nothing else', async (t) => {
     const { gateway, create, complete, submitted, store: put } = await start(t, store)
     const { target } = await complete()
     const file = await create()
@@ -320,24 +320,26 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
       await gateway.store.deleteFrom(table).where('request_id', '=', job.request_id).execute()
     }
     const all = await keys(gateway.deps.mediaStore)
-    // The engine has named only the sound.
-    const wanted = all.filter((key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key))
+    // The engine reported only the sound.
+    const referenced = all.filter(
+      (key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key),
+    )
     await sweepOrphans(gateway.deps)
     assert.deepEqual(await keys(gateway.deps.mediaStore), all)
     gateway.clock.advance(2 * DAY_MS)
     await sweepOrphans(gateway.deps)
-    assert.deepEqual(await keys(gateway.deps.mediaStore), wanted)
+    assert.deepEqual(await keys(gateway.deps.mediaStore), referenced)
     assert.ok(target.url, 'the other request has its result')
   })
 }
 
-/** A gateway with the store, at the time that the store has, and what one does with it. */
+/** Starts a gateway with the store, whose clock it shares; returns helpers that use both. */
 async function start(t: TestContext, store: Bucket | null) {
   const gateway = await startGateway(t, { ...(store && { mediaStore: store }) })
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const address = await gateway.listen()
   t.after(async () => {
-    // the bucket is there for the next test too
+    // The next test uses the same bucket.
     for (const key of store ? await keys(store) : []) await store?.remove(key)
     for (const key of store ? await pendingUploads(store) : []) await store?.dropPendingUpload(key)
   })
@@ -355,7 +357,7 @@ async function start(t: TestContext, store: Bucket | null) {
         (await fetchAt(url, { method: created.upload_method, headers: created.headers, body }))
           .status,
       status: async () => (await gateway.call('GET', `/v1/files/${id}`)).json().status,
-      /** As an engine reads it. */
+      /** Reads the file as an engine would. */
       read: async () => {
         const download = { key: `inputs/${id}`, audience: 'engine', fileName: 'a' } as const
         const expiresAt = Date.now() + HOUR_MS
@@ -380,16 +382,16 @@ async function start(t: TestContext, store: Bucket | null) {
   const storeOutputs = async (job: Job, text?: string) => {
     for (const [part, url] of Object.entries(job.upload_urls)) {
       const headers = { 'content-type': 'audio/wav' }
-      const stored = await fetchAt(url, { method: 'PUT', headers, body: text ?? `of ${part}` })
-      assert.equal(stored.status, 200, await stored.text())
+      const reply = await fetchAt(url, { method: 'PUT', headers, body: text ?? `of ${part}` })
+      assert.equal(reply.status, 200, await reply.text())
     }
   }
   const complete = async (job?: Job) => {
-    const known = job ?? (await submitted())
-    await storeOutputs(known)
-    await gateway.event('started', known.request_id)
-    await gateway.event('completed', known.request_id)
-    const result = await gateway.call('GET', `${API}/requests/${known.request_id}/result`)
+    const completedJob = job ?? (await submitted())
+    await storeOutputs(completedJob)
+    await gateway.event('started', completedJob.request_id)
+    await gateway.event('completed', completedJob.request_id)
+    const result = await gateway.call('GET', `${API}/requests/${completedJob.request_id}/result`)
     return result.json().data
   }
   return { gateway, fetch: fetchAt, create, submit, submitted, store: storeOutputs, complete }
@@ -407,7 +409,7 @@ async function pendingUploads(bucket: Bucket): Promise<string[]> {
   return found
 }
 
-/** The SDK finds credentials in the environment. */
+/** Sets variables in which the SDK finds credentials, until the test ends. */
 function useCredentials(t: TestContext, env: Readonly<Record<string, string>>): void {
   const before = { ...process.env }
   Object.assign(process.env, env)

@@ -28,7 +28,10 @@ async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
 
 const LINE = /^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)+\})? (-?[\d.]+(?:e[+-]?\d+)?)$/
 
-/** Every value by its name with labels; each name is described once, before its values. */
+/**
+ * Reads every value by its name with labels; asserts that each name is described once, before its
+ * values.
+ */
 async function read(address: string): Promise<Map<string, number>> {
   const reply = await fetch(`${address}/metrics`)
   assert.equal(reply.status, 200)
@@ -51,7 +54,7 @@ async function read(address: string): Promise<Map<string, number>> {
   return values
 }
 
-test('extension: metrics count what waits, what ended how, and what was called', async (t) => {
+test('extension: metrics count queued requests, outcomes and calls', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const { call } = await startSeparationClient(t, gateway)
@@ -66,7 +69,7 @@ test('extension: metrics count what waits, what ended how, and what was called',
   await complete(gateway, completed)
   await gateway.event('started', failed)
   await gateway.event('failed', failed)
-  await gateway.event('failed', failed) // comes twice, counts once
+  await gateway.event('failed', failed) // delivered twice, counted once
   assert.equal((await read(address)).get('winnow_queue_oldest_seconds'), 7)
   await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
   await call('Get', { request_id: running })
@@ -106,7 +109,7 @@ test('extension: metrics count what waits, what ended how, and what was called',
     assert.equal(values.get(name), value, name)
 })
 
-test('extension: metrics say how long one engine has to work, by model and status', async (t) => {
+test('extension: metrics say how long the work would take one engine, by model and status', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const source = { audio_url: 'https://media.example/x.wav' }
@@ -123,7 +126,7 @@ test('extension: metrics say how long one engine has to work, by model and statu
     at: new Date(gateway.clock.now()).toISOString(),
     progress: 0.75,
   })
-  gateway.clock.advance(1_000) // as old as what was read may be
+  gateway.clock.advance(1_000) // the maximum age of cached values
   const values = await read(address)
   const left = [...values].filter(([name]) => name.startsWith('winnow_work_seconds'))
   assert.deepEqual(Object.fromEntries(left), {
@@ -134,7 +137,7 @@ test('extension: metrics say how long one engine has to work, by model and statu
   })
 })
 
-test('extension: metrics count webhooks that are still to be sent', async (t) => {
+test('extension: metrics count webhooks that have not been sent yet', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const submit = async () => {
@@ -182,7 +185,7 @@ async function assertWithoutDatabase(address: string): Promise<void> {
   for (const name of COUNTED_IN_DATABASE) assert.equal(values.has(name), false, name)
 }
 
-test('extension: metrics are answered while the database fails, without what it counts', async (t) => {
+test('extension: metrics are served while the database fails, without its counts', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   await submitted(gateway)
@@ -196,7 +199,7 @@ test('extension: metrics are answered while the database fails, without what it 
 const skip = databaseKind() === 'sqlite' && 'PostgreSQL alone locks a table against readers'
 
 test(
-  'extension: metrics are answered while the database hangs, which is asked once',
+  'extension: metrics are served while the database hangs, and query it once',
   { skip },
   async (t) => {
     const gateway = await startGateway(t)
@@ -215,7 +218,7 @@ test(
   },
 )
 
-test('a folder that is gone leaves out the metrics of its disk alone', async () => {
+test('a missing folder only leaves out the metrics of its disk', async () => {
   const metrics = new Metrics()
   metrics.watchProcess('/there/is/no/such/folder')
   const text = await metrics.text()

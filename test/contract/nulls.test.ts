@@ -49,7 +49,7 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
   const request_id = await submitted(gateway)
   await complete(gateway, request_id)
   const span = { start: 0, end: 1 }
-  /** Valid bodies by operation, between them without each optional field. */
+  /** Valid bodies for each operation; every optional field is absent from one of them. */
   const separations = [
     { input: { prompt: 'x', file_id, spans: [span] } },
     { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
@@ -79,7 +79,7 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
   }
   const resolved = (schema: Schema): Schema =>
     schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema
-  /** The bodies that have one null more than `body`, by the path of the field. */
+  /** Yields each body with one more null than `body`, with the path of that field. */
   function* withNull(schema: Schema, body: Body, path = ''): Generator<[string, Body, boolean]> {
     const { properties = {}, required = [] } = resolved(schema)
     for (const [name, field] of Object.entries(properties)) {
@@ -117,14 +117,14 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
       for (const body of bodies) {
         for (const [field, changed, was] of withNull(schema, body)) {
           all.add(field)
-          if (was) continue // then what it needs may be missing
+          if (was) continue // without it, the body may be invalid
           absent.add(field)
           const url = path.replace(/{(\w+)}/g, (name, id) => ids[id] ?? name)
           const reply = await gateway.call(method.toUpperCase() as 'POST', url, {
             body: changed,
             ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
           })
-          // No engine is here to change its models.
+          // No engine is there to manage models.
           const isAway = path.startsWith('/admin/models') && reply.statusCode === 503
           assert.ok(isAway || reply.statusCode < 300, `${operation} ${field}: ${reply.body}`)
           tried += 1
@@ -144,11 +144,11 @@ test('2.4 2.6 2.7 null for a required field is refused, and null within metadata
   assert.equal(refused.json().error.param, 'input')
   const span = await submit({ input: { ...input, spans: [{ start: null, end: 1 }] } })
   assert.equal(span.json().error.param, 'input.spans[0].start')
-  const kept = await submit({ input, metadata: { job: null } })
+  const reply = await submit({ input, metadata: { job: null } })
   const row = await gateway.store
     .selectFrom('requests')
     .select('metadata')
-    .where('request_id', '=', kept.json().request_id)
+    .where('request_id', '=', reply.json().request_id)
     .executeTakeFirst()
   assert.equal(row?.metadata, '{"job":null}')
 })

@@ -1,4 +1,4 @@
-/** Places of inputs and outputs, and the effect of a slow disk: docs/decisions/api.md. */
+/** Where inputs and outputs are stored, and how a slow disk affects them: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
@@ -39,11 +39,11 @@ async function outputsOnDisk({ folder }: Gateway): Promise<string[]> {
     .sort()
 }
 
-/** Before media gets its place, `before` is awaited: on a disk that takes so long. */
+/** Awaits `before` ahead of each placing of media, like a disk that takes this long. */
 function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
   const stage = disk.stage.bind(disk)
-  disk.stage = async (...given) => {
-    const staged = await stage(...given)
+  disk.stage = async (...args) => {
+    const staged = await stage(...args)
     const place = async (key: string) => {
       await before()
       await staged.place(key)
@@ -52,28 +52,28 @@ function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
   }
 }
 
-/** A disk that says when it is asked to place media, and does so once it is allowed to. */
+/** Makes a disk tell when it is asked to place media, and wait until it is allowed to. */
 function holdPlacing(gateway: Gateway) {
   let allow!: () => void
   const allowed = new Promise<void>((resolve) => (allow = resolve))
-  const asked = new Promise<void>((resolve) =>
+  const placing = new Promise<void>((resolve) =>
     delayPlacing(gateway, () => {
       resolve()
       return allowed
     }),
   )
-  return { asked, allow }
+  return { placing, allow }
 }
 
 for (const kind of ['input', 'output'] as const) {
-  test(`a disk that is slow to store an ${kind} holds up no other call`, async (t) => {
+  test(`a disk that is slow to store an ${kind} delays no other call`, async (t) => {
     const gateway = await startGateway(t)
     const job = gateway.broker.jobOf(await submitted(gateway))
     const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
     const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target!
     const disk = holdPlacing(gateway)
     const storing = gateway.call('PUT', url, { body: FILE_BYTES })
-    await disk.asked
+    await disk.placing
     assert.equal((await gateway.call('GET', '/v1/account')).statusCode, 200)
     assert.equal(
       (await gateway.call('POST', '/v1/files', { body: createFileBody() })).statusCode,
@@ -84,7 +84,7 @@ for (const kind of ['input', 'output'] as const) {
   })
 }
 
-test('each attempt has a place of its own: what another one stores replaces nothing', async (t) => {
+test("each attempt has its own place, so another's outputs replace nothing", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -112,14 +112,14 @@ test('each attempt has a place of its own: what another one stores replaces noth
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('an upload that gets its place only after the end is taken away again', async (t) => {
+test('an upload that only gets its place after the end is removed again', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
   await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
   const disk = holdPlacing(gateway)
   const late = put(gateway, job, 'lost', 'late')
-  await disk.asked
+  await disk.placing
   await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
   disk.allow()
   assertError(await late, 'REQUEST_FINISHED')
@@ -132,14 +132,14 @@ test('an upload that gets its place only after the end is taken away again', asy
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('an upload that the attempt repeats while it completes keeps its output', async (t) => {
+test('an upload that an attempt repeats while it completes keeps its output', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
   await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
   const disk = holdPlacing(gateway)
   const again = put(gateway, job, 'won', 'won')
-  await disk.asked
+  await disk.placing
   await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
   disk.allow()
   assert.equal((await again).statusCode, 200)
@@ -147,7 +147,7 @@ test('an upload that the attempt repeats while it completes keeps its output', a
   assert.equal((await gateway.call('GET', target.url)).body, 'won')
 })
 
-test('outputs of an attempt that nobody knows are found, and the others stay', async (t) => {
+test('outputs of an unknown attempt are found and removed, and the others stay', async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const requestId = await submitted(gateway)
@@ -167,7 +167,7 @@ test('outputs of an attempt that nobody knows are found, and the others stay', a
   )
 })
 
-test('an engine of 0.2.0 names no attempt: its outputs have the one place of before', async (t) => {
+test('an engine of 0.2.0 names no attempt, so its outputs go where they used to', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -182,7 +182,7 @@ test('an engine of 0.2.0 names no attempt: its outputs have the one place of bef
   assert.equal((await gateway.call('GET', target.url)).body, 'target')
 })
 
-test('an address that a gateway of 0.2.0 has signed leads to the place of the output', async (t) => {
+test("an address signed by a gateway of 0.2.0 leads to the output's place", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)

@@ -1,4 +1,4 @@
-/** An output of an earlier request as the media of a new one (docs/decisions/api.md). */
+/** An output of an earlier request as the source of a new one (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'
@@ -23,14 +23,14 @@ import {
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
 
-/** A completed request of two targets. */
-async function completed(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {
+/** Completes a request with two targets. */
+async function completeRequest(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {
   const requestId = await submitted(gateway as Gateway, { prompts: ['vocals', 'drums'] })
   await complete(gateway as Gateway, requestId)
   return requestId
 }
 
-const chained = (gateway: Pick<Gateway, 'call'>, input: object, key?: string) =>
+const submitOutput = (gateway: Pick<Gateway, 'call'>, input: object, key?: string) =>
   gateway.call('POST', `${API}/audio/separate`, {
     body: { input: { prompt: 'a bell', ...input } },
     ...(key !== undefined && { headers: { 'idempotency-key': key } }),
@@ -38,7 +38,7 @@ const chained = (gateway: Pick<Gateway, 'call'>, input: object, key?: string) =>
 
 async function gatewayWithOutputs(t: TestContext, options?: GatewayOptions) {
   const gateway = await startGateway(t, options)
-  return { gateway, requestId: await completed(gateway) }
+  return { gateway, requestId: await completeRequest(gateway) }
 }
 
 const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
@@ -47,15 +47,15 @@ const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
     () => false,
   )
 
-test('an engine reads the output that was named, whose name the outputs go on with', async (t) => {
+test('an engine reads the named output, whose name the new outputs extend', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const cases = [
     [{ output: 'residual' }, 'residual', 'concert.rest.without-vocals+drums.wav'],
     [{ output: 'target' }, 'target', 'concert.vocals.wav'],
     [{ output: 'target', output_index: 1 }, 'target_2', 'concert.drums.wav'],
   ] as const
-  for (const [named, bytes, fileName] of cases) {
-    const reply = await chained(gateway, { request_id: requestId, ...named })
+  for (const [output, bytes, fileName] of cases) {
+    const reply = await submitOutput(gateway, { request_id: requestId, ...output })
     assert.equal(reply.statusCode, 202, reply.body)
     await gateway.publish()
     const { source } = gateway.broker.jobOf(reply.json().request_id)
@@ -65,7 +65,7 @@ test('an engine reads the output that was named, whose name the outputs go on wi
   }
 })
 
-test('of media with a picture, the sound alone is the source', async (t) => {
+test('if the media has a picture, only the sound is the source', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = gateway.broker.jobOf(requestId)
@@ -78,7 +78,7 @@ test('of media with a picture, the sound alone is the source', async (t) => {
   await gateway.event('completed', requestId, {
     outputs: { target: { ...target, video }, residual: { ...residual, video } },
   })
-  const reply = await chained(gateway, { request_id: requestId, output: 'target' })
+  const reply = await submitOutput(gateway, { request_id: requestId, output: 'target' })
   await gateway.publish()
   const { source } = gateway.broker.jobOf(reply.json().request_id)
   assert.equal((await gateway.call('GET', source.url)).body, 'target')
@@ -91,7 +91,7 @@ test('a request that is unknown, of another account, or not completed is refused
     code: Parameters<typeof assertError>[1],
     from: Pick<Gateway, 'call'> = gateway,
   ) => {
-    const reply = await chained(from, { request_id: request, output: 'residual' })
+    const reply = await submitOutput(from, { request_id: request, output: 'residual' })
     assertError(reply, code, 'input.request_id')
   }
   await refused('req_00000000000000000000000000000000', 'INVALID_PARAMETER')
@@ -109,7 +109,7 @@ test('a request that is unknown, of another account, or not completed is refused
 test('the fields that name an output are checked, each with its own message', async (t) => {
   const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
   const refused = async (input: object, ...error: [Parameters<typeof assertError>[1], string]) =>
-    assertError(await chained(gateway, input), ...error)
+    assertError(await submitOutput(gateway, input), ...error)
   await refused({ request_id }, 'INVALID_REQUEST', 'input.output')
   await refused({ request_id, output: 'mixture' }, 'INVALID_PARAMETER', 'input.output')
   const target = { request_id, output: 'target' }
@@ -128,9 +128,9 @@ test('the fields that name an output are checked, each with its own message', as
 })
 
 const again = (gateway: Pick<Gateway, 'call'>, request_id: string, more: object = {}) =>
-  chained(gateway, { request_id, output: 'source', ...more })
+  submitOutput(gateway, { request_id, output: 'source', ...more })
 
-test('the source of a request in any state is a source once more', async (t) => {
+test('the source of a request in any state can be a source again', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const sourceOf = async (reply: { statusCode: number; body: string; json(): any }) => {
     assert.equal(reply.statusCode, 202, reply.body)
@@ -148,7 +148,7 @@ test('the source of a request in any state is a source once more', async (t) => 
   const address = await sourceOf(await again(gateway, waiting))
   assert.deepEqual(address, gateway.broker.jobOf(waiting).source)
 
-  const output = await chained(gateway, { request_id: requestId, output: 'target' })
+  const output = await submitOutput(gateway, { request_id: requestId, output: 'target' })
   await sourceOf(output)
   assert.equal(
     await bytesOf(await sourceOf(await again(gateway, output.json().request_id))),
@@ -162,13 +162,13 @@ test('the source of a request in any state is a source once more', async (t) => 
   assert.equal(gateway.broker.jobOf(id).source.file_name, 'concert.m4a')
 })
 
-test('a source that is not kept, or of another account, is refused', async (t) => {
+test('a source that is no longer stored, or belongs to another account, is refused', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const index = await again(gateway, requestId, { output_index: 0 })
   assertError(index, 'INVALID_PARAMETER', 'input.output_index')
   const { own } = await meteredAccount(gateway, 1_000)
   assertError(await again(own, requestId), 'INVALID_PARAMETER', 'input.request_id')
-  const chain = (await chained(gateway, { request_id: requestId, output: 'target' })).json()
+  const chain = (await submitOutput(gateway, { request_id: requestId, output: 'target' })).json()
   await gateway.publish()
   await complete(gateway, chain.request_id)
   const files = (await gateway.call('GET', '/v1/files')).json().data
@@ -178,37 +178,37 @@ test('a source that is not kept, or of another account, is refused', async (t) =
   assertError(await again(gateway, chain.request_id), 'FILE_EXPIRED', 'input.request_id')
 })
 
-test('media that has become too long is refused at submit', async (t) => {
+test('media that exceeds a lowered limit is refused at submit', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   gateway.deps.config.mediaSecondsMax = 10
-  const reply = await chained(gateway, { request_id: requestId, output: 'target' })
+  const reply = await submitOutput(gateway, { request_id: requestId, output: 'target' })
   assertError(reply, 'MEDIA_TOO_LONG')
 })
 
-test('its length is known: the cost is reserved at submit, or the submit refused', async (t) => {
+test('because its length is known, the cost is reserved at submit, or the submit refused', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 60)
-  const requestId = await completed({ ...gateway, ...own }) // two targets of 12.5 s
+  const requestId = await completeRequest({ ...gateway, ...own }) // two targets of 12.5 s
   assert.deepEqual(await balance(), [34, 0])
   const source = { request_id: requestId, output: 'residual' }
-  assert.equal((await chained(own, source)).statusCode, 202)
+  assert.equal((await submitOutput(own, source)).statusCode, 202)
   assert.deepEqual(await balance(), [34, 13])
-  const reply = await chained(own, { ...source, prompt: undefined, prompts: ['a', 'b'] })
+  const reply = await submitOutput(own, { ...source, prompt: undefined, prompts: ['a', 'b'] })
   assertError(reply, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(await balance(), [34, 13])
 })
 
-test('outputs stay while an unfinished request needs them, and then go', async (t) => {
+test('outputs stay while an unfinished request needs them, and are then removed', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const source = { request_id: requestId, output: 'residual' }
-  const { request_id: next } = (await chained(gateway, source)).json()
+  const { request_id: next } = (await submitOutput(gateway, source)).json()
   await gateway.publish()
   const { url } = gateway.broker.jobOf(next).source
   gateway.clock.advance(7 * DAY_MS - 1)
   await gateway.event('started', next)
   gateway.clock.advance(1)
   await sweep(gateway.deps)
-  assertError(await chained(gateway, source), 'FILE_EXPIRED', 'input.request_id')
+  assertError(await submitOutput(gateway, source), 'FILE_EXPIRED', 'input.request_id')
   assert.ok(await isKept(gateway, requestId))
   assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/result`)).statusCode, 404)
   await gateway.event('failed', next)
@@ -217,7 +217,7 @@ test('outputs stay while an unfinished request needs them, and then go', async (
   assert.ok((await gateway.call('GET', url)).statusCode >= 400)
 })
 
-test('outputs that are given up between the check of a submit and its storing are refused', async (t) => {
+test('outputs removed between the check of a submit and its storing are refused', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const { account_id } = await gateway.store
     .selectFrom('requests')

@@ -1,4 +1,4 @@
-/** The keys of one's own account: docs/decisions/accounts.md. */
+/** An account manages its own keys: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,16 +18,16 @@ const make = (gateway: Gateway, body: object, key = gateway.key) =>
 const models = async (gateway: Gateway, key: string) =>
   (await gateway.call('GET', '/v1/models', { key })).statusCode
 
-test('extension: an account makes, lists, rotates and revokes its keys, on the record', async (t) => {
+test('extension: an account makes, lists, rotates and revokes its keys, and the changes are recorded', async (t) => {
   const gateway = await startGateway(t)
   const body = { scopes: ['models:read'], name: 'CI', expires: '30d' }
   gateway.clock.advance(1) // the list is in the order of creation
   const created = await make(gateway, body)
   assert.equal(created.statusCode, 201, created.body)
   assertShape(NewApiKey, created.json())
-  const { key: old, ...kept } = created.json()
+  const { key: old, ...properties } = created.json()
   assert.equal(await models(gateway, old), 200)
-  const rotated = (await gateway.call('POST', `${KEYS}/${kept.key_id}/rotate`)).json()
+  const rotated = (await gateway.call('POST', `${KEYS}/${properties.key_id}/rotate`)).json()
   assert.deepEqual([await models(gateway, old), await models(gateway, rotated.key)], [401, 200])
 
   const own = keyIdOf(gateway.key)
@@ -35,16 +35,16 @@ test('extension: an account makes, lists, rotates and revokes its keys, on the r
   assertShape(OwnKeyList, await list())
   assert.equal((await list()).current_key_id, own)
   const ids = async () => (await list()).data.map((key: ApiKey) => key.key_id)
-  assert.deepEqual(await ids(), [own, kept.key_id])
-  const revoked = await gateway.call('DELETE', `${KEYS}/${kept.key_id}`)
+  assert.deepEqual(await ids(), [own, properties.key_id])
+  const revoked = await gateway.call('DELETE', `${KEYS}/${properties.key_id}`)
   assertShape(ApiKey, revoked.json())
   assert.equal(await models(gateway, rotated.key), 401, 'at once')
-  assert.deepEqual(await ids(), [own, kept.key_id])
+  assert.deepEqual(await ids(), [own, properties.key_id])
   gateway.clock.advance(OWN_KEYS.daysShown * DAY_MS + 1)
   assert.deepEqual(await ids(), [own])
 
   const rows = await gateway.store.selectFrom('changes').selectAll().execute()
-  const ofKey = rows.filter(({ key_id: id }) => id === kept.key_id)
+  const ofKey = rows.filter(({ key_id: id }) => id === properties.key_id)
   assert.deepEqual(
     ofKey.map(({ tool, origin, action, details }) => [
       tool,
@@ -58,7 +58,7 @@ test('extension: an account makes, lists, rotates and revokes its keys, on the r
   for (const key of [old, rotated.key]) assert.ok(!text.includes(key.split('_')[2]))
 })
 
-test('extension: no key gives or takes more than it may do itself, or for longer', async (t) => {
+test('extension: no key can grant or revoke more than it has itself, or for longer', async (t) => {
   const gateway = await startGateway(t)
   const account_id = (await gateway.call('GET', '/v1/account')).json().account_id
   const scopes: Scope[] = ['models:read', 'keys:manage']
@@ -68,8 +68,10 @@ test('extension: no key gives or takes more than it may do itself, or for longer
   assertError(refused, 'PERMISSION_DENIED')
   assert.match(refused.json().error.message, /lacks files:read/)
   for (const expires of [undefined, '3d']) {
-    const made = (await make(gateway, { scopes, ...(expires && { expires }) }, limited.key)).json()
-    assert.equal(made.expires_at, limited.expires_at)
+    const created = (
+      await make(gateway, { scopes, ...(expires && { expires }) }, limited.key)
+    ).json()
+    assert.equal(created.expires_at, limited.expires_at)
   }
   const briefly = await make(gateway, { scopes, expires: '1d' }, limited.key)
   assert.equal(Date.parse(briefly.json().expires_at), gateway.clock.now() + DAY_MS)
@@ -86,8 +88,8 @@ test('extension: no key gives or takes more than it may do itself, or for longer
 
   const lasting = await createKey(gateway.deps, { scopes, account_id })
   for (const id of [keyIdOf(gateway.key), lasting.key_id]) {
-    const taken = await gateway.call('POST', `${KEYS}/${id}/rotate`, { key: limited.key })
-    assertError(taken, 'PERMISSION_DENIED')
+    const rotated = await gateway.call('POST', `${KEYS}/${id}/rotate`, { key: limited.key })
+    assertError(rotated, 'PERMISSION_DENIED')
   }
   assert.equal(await models(gateway, gateway.key), 200)
   const revoked = await gateway.call('DELETE', `${KEYS}/${lasting.key_id}`, { key: limited.key })
@@ -99,7 +101,7 @@ test('extension: no key gives or takes more than it may do itself, or for longer
   )
 })
 
-test("extension: another account's keys are not there", async (t) => {
+test("extension: another account's keys are invisible", async (t) => {
   const gateway = await startGateway(t)
   const foreign = await gateway.newKey()
   const id = keyIdOf(foreign)
@@ -148,9 +150,9 @@ test('extension: the page manages the keys of its session, and ends with its own
       headers: { cookie, 'x-csrf-token': opened.json().csrf_token },
       ...(payload && { payload }),
     })
-  const made = await call('POST', '', { scopes: ['models:read'] })
-  assert.equal(made.statusCode, 201, made.body)
-  assert.equal(await models(gateway, made.json().key), 200)
+  const created = await call('POST', '', { scopes: ['models:read'] })
+  assert.equal(created.statusCode, 201, created.body)
+  assert.equal(await models(gateway, created.json().key), 200)
   const own = (await call('GET')).json().current_key_id
   assert.equal(own, keyIdOf(gateway.key))
   assert.equal((await call('DELETE', `/${own}`)).statusCode, 200)

@@ -24,7 +24,7 @@ async function start(t: TestContext, config: GatewayOptions['config'] = {}) {
   return (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers })
 }
 
-test('the page runs no script but its own, in no frame, and calls nobody else', async (t) => {
+test('the page runs only its own scripts, in no frame, and connects to nothing else', async (t) => {
   const get = await start(t, { mediaOrigins: ['https://bucket.example'] })
   const reply = await get('/')
   assert.equal(reply.statusCode, 200)
@@ -38,7 +38,7 @@ test('the page runs no script but its own, in no frame, and calls nobody else', 
   assert.ok(policy.includes("connect-src 'self' http://winnow.test https://bucket.example"))
 })
 
-test('assets are kept for a year, and compressed for whom takes it', async (t) => {
+test('assets are cached for a year, and compressed for clients that support it', async (t) => {
   const get = await start(t)
   const plain = await get('/playground/assets/page-0.js')
   assert.equal(plain.body, SCRIPT)
@@ -50,14 +50,14 @@ test('assets are kept for a year, and compressed for whom takes it', async (t) =
   assert.equal(gunzipSync(zipped.rawPayload).toString(), SCRIPT)
 })
 
-test('nothing but assets is served', async (t) => {
+test('only assets are served', async (t) => {
   const get = await start(t)
   for (const name of ['none.js', '..%2Fsecret', '../secret', '..%2Findex.html', 'page-0.js.gz']) {
     assertError(await get(`/playground/assets/${name}`), 'NOT_FOUND')
   }
 })
 
-test('a page that is not built says so, and the API goes on', async (t) => {
+test('without a built page the address says so, and the API still works', async (t) => {
   const get = await start(t, { playgroundFolder: '/nowhere' })
   const reply = await get('/')
   assertError(reply, 'NOT_FOUND')

@@ -47,7 +47,7 @@ test('each prompt has a target, named after it, and all have one residual', asyn
   assert.deepEqual(bodies, ['target', 'target_2', 'target_3', 'residual'])
 })
 
-test('one prompt is as it was: two outputs, and no list of them', async (t) => {
+test('a single prompt still has two outputs, and no list of them', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const job = await complete(gateway, requestId)
@@ -87,7 +87,7 @@ test('the list of requests and the webhook have all prompts', async (t) => {
   assert.deepEqual(event.data, (await resultOf(gateway, requestId)).data)
 })
 
-test('each target costs the seconds of the media', async (t) => {
+test('each target costs the length of the media', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 40)
   const requestId = await submitted(own, { prompts: PROMPTS })
@@ -100,7 +100,7 @@ test('each target costs the seconds of the media', async (t) => {
   assert.equal((await resultOf(own, requestId)).usage.quantity, 39)
 })
 
-test('a balance that covers one target and not all fails the request, and is left as it was', async (t) => {
+test('if the balance covers one target but not all, the request fails and costs nothing', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 30)
   const requestId = await submitted(own, { prompts: PROMPTS })
@@ -112,7 +112,7 @@ test('a balance that covers one target and not all fails the request, and is lef
   assert.deepEqual(await balance(), [30, 0])
 })
 
-test('an engine that knows one prompt alone completes no request of several', async (t) => {
+test("an engine that only supports one prompt can't complete a request with several", async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, { prompts: PROMPTS })
   await gateway.event('started', requestId)
@@ -122,7 +122,7 @@ test('an engine that knows one prompt alone completes no request of several', as
   assert.equal(status.error.code, 'MODEL_FAILED')
 })
 
-test('2 to 8 prompts, each as long as one, each once, and not beside prompt', async (t) => {
+test('prompts has 2 to 8 distinct entries, each as long as prompt may be, and excludes prompt', async (t) => {
   const gateway = await startGateway(t)
   const many = (count: number) => Array.from({ length: count }, (_, i) => `sound ${i}`)
   for (const prompts of [many(2), many(8), ['x'.repeat(500), 'y']]) {
@@ -142,7 +142,7 @@ test('2 to 8 prompts, each as long as one, each once, and not beside prompt', as
   await refused({ prompt: undefined }, 'INVALID_REQUEST', 'input.prompt')
 })
 
-test('grpc: several prompts in, as many targets out', async (t) => {
+test('grpc: several prompts give as many targets', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const accepted = await call('Submit', {

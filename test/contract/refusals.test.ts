@@ -1,4 +1,4 @@
-/** A refusal before the end of a body reaches a client that is still sending it. */
+/** A refusal before the end of a body reaches a client that is still sending. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,13 +8,13 @@ import { createClient } from '../../clients/typescript/node.ts'
 import { startGateway } from '../support/gateway/start-gateway.ts'
 
 const MEBIBYTE = 2 ** 20
-/** More than the buffers of both ends hold. */
+/** More than the buffers at both ends hold. */
 const BYTES = 64 * MEBIBYTE
-/** Without the gateway's waiting about one refusal in two arrives. */
+/** If the gateway did not wait, only about half of the refusals would arrive. */
 const TRIES = 8
 
-/** An address that refuses: its signature is wrong. */
-async function refusing(t: TestContext) {
+/** Makes an upload address that refuses, because its signature is wrong. */
+async function startRefusing(t: TestContext) {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const client = createClient({ baseUrl: address, apiKey: gateway.key })
@@ -32,15 +32,15 @@ async function* body(bytes: number) {
   for (let sent = 0; sent < bytes; sent += MEBIBYTE) yield Buffer.alloc(MEBIBYTE)
 }
 
-test('an upload that is refused early is told why: the TypeScript client', async (t) => {
-  const { client, file } = await refusing(t)
+test('the TypeScript client learns why its upload was refused early', async (t) => {
+  const { client, file } = await startRefusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     await assert.rejects(client.send(file, body(BYTES)), { code: 'PERMISSION_DENIED' })
   }
 })
 
-test('so is one that reads the answer when it has sent all', async (t) => {
-  const { url } = await refusing(t)
+test('so does a client that only reads the response after sending everything', async (t) => {
+  const { url } = await startRefusing(t)
   for (let i = 0; i < TRIES; i += 1) {
     const socket = connect(Number(url.port), '127.0.0.1')
     await once(socket, 'connect')
@@ -58,9 +58,9 @@ test('so is one that reads the answer when it has sent all', async (t) => {
 })
 
 test('a client that never ends is cut off', async (t) => {
-  const { url } = await refusing(t)
+  const { url } = await startRefusing(t)
   const socket = connect(Number(url.port), '127.0.0.1')
-  socket.on('error', () => undefined) // it is reset
+  socket.on('error', () => undefined) // gets reset
   socket.write(`PUT ${url.pathname} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
   const chunk = Buffer.concat([
     Buffer.from('100000\r\n'),

@@ -59,10 +59,10 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   }
   const stats = () => Promise.reject(new Error('not asked for'))
   const cancel = async () => 'STOPPED'
-  let asked = 0
+  let calls = 0
   const describe = async () => {
-    asked += 1
-    if (asked === 1) throw new Error('too early')
+    calls += 1
+    if (calls === 1) throw new Error('too early')
     return description
   }
   const engine = { ...NO_MODELS, describe, stats, cancel, close() {} }
@@ -71,11 +71,11 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   const announce = () =>
     gateway.engineRegistry.announced({ engine_id: ENGINE, control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
-  assert.deepEqual([await engines(), await engines(), asked], [[], [], 1])
+  assert.deepEqual([await engines(), await engines(), calls], [[], [], 1])
   gateway.clock.advance(10_000)
   const [[{ model, engine_id: name }]] = await Promise.all([engines(), engines()])
   announce()
-  assert.deepEqual([(await engines())[0].engine_id, asked], [name, 2], 'not asked at each call')
+  assert.deepEqual([(await engines())[0].engine_id, calls], [name, 2], 'not asked at each call')
   assert.match(name, /^engine_[0-9a-f]{16}$/, 'the host of an engine is not shown')
   assert.equal(model.name, 'mini')
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('2.3 to 2.5 a file is pending, then uploaded, then expired', async (t) => {
   assert.equal((await file(uploadedId)).status, 'expired')
 })
 
-test('2.4 a file name is kept as it is, and is never a path', async (t) => {
+test('2.4 a file name is kept unchanged, and is never used as a path', async (t) => {
   const gateway = await startGateway(t)
   const names = ['../../etc/passwd', '🎻 a/b\\c\u0007\n"x".wav', '.', 'x'.repeat(255)]
   for (const name of names) {
@@ -169,7 +169,7 @@ test('2.9 status has its shape in every state', async (t) => {
   assert.ok(!('progress' in failed) && !('queue_position' in failed))
 })
 
-test('2.9 logs come when they are asked for', async (t) => {
+test('2.9 logs are included on request', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const line = (message: string) => ({ timestamp: '2026-01-02T03:04:05.000Z', message })
@@ -183,7 +183,7 @@ test('2.9 logs come when they are asked for', async (t) => {
   }
 })
 
-test('extension: a list of requests takes the default for what makes no sense', async (t) => {
+test('extension: a list of requests replaces invalid values by defaults', async (t) => {
   const gateway = await startGateway(t)
   await submitted(gateway)
   for (const query of ['', '?limit=x&cursor=x', '?limit=0', '?cursor=W10', '?limit=1e9']) {

@@ -1,4 +1,4 @@
-/** Media past its time is removed, bytes and all: docs/reference/settings.md. */
+/** Media is removed when its time is over, including the bytes: docs/reference/settings.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
@@ -54,7 +54,7 @@ async function countRows({ store }: Gateway) {
   return counts
 }
 
-test('3 an uploaded file loses its bytes when its time is over, and shows expired', async (t) => {
+test('3 an uploaded file loses its bytes when its time is over, and becomes expired', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   gateway.clock.advance(DAY_MS - 1)
@@ -68,7 +68,7 @@ test('3 an uploaded file loses its bytes when its time is over, and shows expire
   assertError(await submit(gateway, { file_id: fileId }), 'FILE_EXPIRED', 'input.file_id')
 })
 
-test('3 a file stays while an unfinished request needs it, and goes with the last one', async (t) => {
+test('3 a file stays while an unfinished request needs it, and is removed with the last one', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const [first, second] = [
@@ -90,7 +90,7 @@ test('3 a file stays while an unfinished request needs it, and goes with the las
   assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
 })
 
-test('3 a file that is given up between the check of a submit and its storing is refused', async (t) => {
+test('3 a file removed between the check of a submit and its storing is refused', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const { account_id } = await gateway.store
@@ -98,7 +98,7 @@ test('3 a file that is given up between the check of a submit and its storing is
     .selectAll()
     .executeTakeFirstOrThrow()
   const body = { input: { prompt: 'a bell', file_id: fileId } }
-  const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
+  const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // the file exists by it
   gateway.clock.advance(DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
@@ -109,13 +109,13 @@ test('3 a file that is given up between the check of a submit and its storing is
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
+test('3 a file that was never uploaded expires, and a late upload leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
-    const staged = await stage(...given)
-    gateway.clock.advance(HOUR_MS) // while the bytes are on their way
+  gateway.disk.stage = async (...args) => {
+    const staged = await stage(...args)
+    gateway.clock.advance(HOUR_MS) // while the bytes are in transit
     return staged
   }
   const late = await gateway.call('PUT', created.upload_url, { body: FILE_BYTES })
@@ -126,7 +126,7 @@ test('3 a file that was never uploaded expires, and an upload that comes too lat
   assert.equal(await fileStatus(gateway, created.file_id), 'expired')
 })
 
-test('3 a sender that stops in the middle is cut off when the address expires', async (t) => {
+test('3 a stalled upload is cut off when its address expires', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
@@ -142,7 +142,7 @@ test('3 a sender that stops in the middle is cut off when the address expires', 
   assert.deepEqual(await onDisk(gateway), [])
 })
 
-test('3 outputs go when their time is over, and the result says that it has expired', async (t) => {
+test('3 outputs are removed when their time is over, and the result says that it has expired', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
@@ -167,7 +167,7 @@ test('3 outputs go when their time is over, and the result says that it has expi
   assert.deepEqual(await listed(), retention)
 })
 
-test('3 what was written for a request that failed or was canceled goes', async (t) => {
+test('3 the media of failed and canceled requests is removed', async (t) => {
   const gateway = await startGateway(t)
   const [failed, canceled] = [await submitted(gateway), await submitted(gateway)]
   for (const requestId of [failed, canceled]) {
@@ -186,16 +186,16 @@ test('3 what was written for a request that failed or was canceled goes', async 
   )
 })
 
-test('3 an output that is written while its request fails leaves nothing', async (t) => {
+test('3 an output written while its request fails leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
   const stage = gateway.disk.stage.bind(gateway.disk)
-  gateway.disk.stage = async (...given) => {
+  gateway.disk.stage = async (...args) => {
     await gateway.event('failed', requestId)
     await sweep(gateway.deps)
-    return stage(...given)
+    return stage(...args)
   }
   assertError(
     await gateway.call('PUT', urls.target!, { body: Buffer.from('late') }),
@@ -207,7 +207,7 @@ test('3 an output that is written while its request fails leaves nothing', async
   )
 })
 
-test('3 a record is removed after its days with all that hangs on it', async (t) => {
+test('3 a record is removed after its retention time, with everything that depends on it', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 7, recordDays: 30 } })
   const reply = await gateway.call('POST', `${API}/audio/separate`, {
     headers: { 'idempotency-key': 'key-1' },
@@ -239,7 +239,7 @@ test('3 a record is removed after its days with all that hangs on it', async (t)
   assert.equal((await countRows(gateway)).files, 0)
 })
 
-test('3 a record stays while its request is not finished or its outputs are kept', async (t) => {
+test('3 a record stays until its request is finished and its outputs are removed', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 60, recordDays: 30 } })
   const [waiting, completed] = [await submitted(gateway), await submitted(gateway)]
   await complete(gateway, completed)
@@ -256,7 +256,7 @@ test('3 a record stays while its request is not finished or its outputs are kept
   assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).statusCode, 200)
 })
 
-test('3 a sweep that breaks off serves nothing that should be gone, and is finished by the next', async (t) => {
+test('3 after an interrupted sweep nothing expired is served, and the next sweep finishes the work', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const { source } = gateway.broker.jobOf(requestId)
@@ -272,7 +272,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   assert.equal((await onDisk(gateway)).length, 6)
   assert.equal((await countRows(gateway)).media_removals, 2)
   assertError(await result(gateway, requestId), 'NOT_FOUND')
-  gateway.clock.advance(-1) // even to a clock that goes back a little
+  gateway.clock.advance(-1) // even if the clock goes back a little
   assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
   assertError(await result(gateway, requestId), 'NOT_FOUND')
   gateway.clock.advance(1)
@@ -296,7 +296,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
   const stored = await onDisk(gateway)
-  const wanted = stored.filter((path) => !path.endsWith('_video')) // which the engine did not name
+  const reported = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
   const media = join(gateway.folder, 'media')
   const put = async (path: string, ageMs: number) => {
     await mkdir(dirname(join(media, path)), { recursive: true })
@@ -312,13 +312,13 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   await put('inputs/file_new', DAY_MS - 1_000)
   await put('outputs/req_gone/target', DAY_MS + 1)
   await put('outputs/req_gone/residual', DAY_MS + 1)
-  await put('notes/readme', 9 * DAY_MS) // not of our making
+  await put('notes/readme', 9 * DAY_MS) // not made by the gateway
   await sweepOrphans(gateway.deps)
-  assert.deepEqual(await onDisk(gateway), [...wanted, 'inputs/file_new', 'notes/readme'].sort())
+  assert.deepEqual(await onDisk(gateway), [...reported, 'inputs/file_new', 'notes/readme'].sort())
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])
 })
 
-test('3 more than a page of each is swept in one turn', async (t) => {
+test('3 one turn sweeps more than a page of each kind', async (t) => {
   const gateway = await startGateway(t)
   const file = await uploadFile(gateway)
   const row = await gateway.store
@@ -345,7 +345,7 @@ test('3 more than a page of each is swept in one turn', async (t) => {
   assert.equal((await countRows(gateway)).media_removals, 0)
 })
 
-test('3 media that cannot be deleted keeps no other from being deleted', async (t) => {
+test("3 media that can't be deleted does not stop others from being deleted", async (t) => {
   const gateway = await startGateway(t)
   const stuck = (key: string) => /stuck/.test(key)
   const mediaStore = instead(gateway.disk, {
@@ -383,7 +383,7 @@ test('3 media that cannot be deleted keeps no other from being deleted', async (
   assert.deepEqual(await onDisk(gateway), ['inputs/file_stuck'])
 })
 
-test('3 an upload to a bucket that cannot be taken in keeps no other from being looked at', async (t) => {
+test("3 an upload to a bucket that can't be processed does not stop others from being checked", async (t) => {
   const gateway = await startGateway(t)
   const dropped: string[] = []
   const bucket = instead(gateway.disk as unknown as Bucket, {

@@ -76,7 +76,7 @@ test('grpc: options and a file in one call are a submit', async (t) => {
   assert.equal(row.file_name, 'concert.m4a')
 })
 
-test('grpc: without a file one call takes the other sources', async (t) => {
+test('grpc: without a file, the call accepts the other sources', async (t) => {
   const { separate } = await start(t)
   const input = { prompt: 'a bell', audio_url: 'https://example.com/a.wav' }
   const reply = await separate([{ options: { submit: { input } } }])
@@ -85,7 +85,7 @@ test('grpc: without a file one call takes the other sources', async (t) => {
   await assertRefused(none, 'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.audio_url')
 })
 
-test('grpc: what is wrong with one call is said, and nothing is kept', async (t) => {
+test('grpc: an invalid call is refused with the reason, and nothing is stored', async (t) => {
   const { gateway, separate } = await start(t)
   const withInput = (input: object) => [{ options: { submit: { input }, file: SOURCE } }, ...PIECES]
   const withFile = (file: object) => [{ options: { submit: SUBMIT, file } }, ...PIECES]
@@ -119,7 +119,7 @@ test('grpc: what is wrong with one call is said, and nothing is kept', async (t)
   await assertNothingHeld(gateway)
 })
 
-test('grpc: a message that is too long ends the call, and leaves nothing', async (t) => {
+test('grpc: a message that is too long ends the call, and leaves nothing behind', async (t) => {
   const { gateway, separate } = await start(t)
   const messages = async function* () {
     yield* [OPTIONS, PIECES[0]!]
@@ -130,7 +130,7 @@ test('grpc: a message that is too long ends the call, and leaves nothing', async
   await assertNothingHeld(gateway)
 })
 
-test('grpc: a client that hangs up leaves nothing', async (t) => {
+test('grpc: a client that hangs up leaves nothing behind', async (t) => {
   const { gateway, separate } = await start(t)
   const gone = new AbortController()
   const messages = async function* () {
@@ -145,7 +145,7 @@ test('grpc: a client that hangs up leaves nothing', async (t) => {
   assert.equal(await gateway.store.selectFrom('requests').selectAll().executeTakeFirst(), undefined)
 })
 
-test('grpc: a client that falls silent is refused in time, wherever it does', async (t) => {
+test('grpc: a client that falls silent is refused in time, at whatever point', async (t) => {
   const { gateway, separate } = await start(t, { config: { bodySecondsMax: 0.2 } })
   const silentAfter = async function* (messages: object[]) {
     yield* messages
@@ -159,7 +159,7 @@ test('grpc: a client that falls silent is refused in time, wherever it does', as
   await assertNothingHeld(gateway)
 })
 
-test('grpc: a client that is never done is refused in time', async (t) => {
+test('grpc: a client that never finishes is refused in time', async (t) => {
   const { gateway, separate } = await start(t, { config: { uploadMinutes: 0.005 } })
   const endless = async function* () {
     yield { options: { ...OPTIONS.options, file: { ...SOURCE, size: 1_000_000 } } }
@@ -197,7 +197,7 @@ test('grpc: a repeated call with the same key submits once and keeps one file', 
   assert.equal((await heldMedia(gateway)).files, 1)
 })
 
-test('grpc: who waits gets the result, or why the request failed', async (t) => {
+test('grpc: a caller that waits gets the result, or why the request failed', async (t) => {
   const { gateway, separate } = await start(t)
   const completing = separate(waiting(60))
   const requestId = await firstRequest(gateway)
@@ -218,7 +218,7 @@ test('grpc: who waits gets the result, or why the request failed', async (t) => 
   assert.deepEqual([failed.status, failed.error.code], ['FAILED', 'MODEL_FAILED'])
 })
 
-test('grpc: who waits in vain, or with too many others, gets the answer of a submit', async (t) => {
+test('grpc: a caller that waits in vain, or alongside too many others, gets the response to a submit', async (t) => {
   const { gateway, separate } = await start(t, { streamsMaxPerAccount: 1 })
   assert.equal((await separate(waiting(1))).separation, null)
   const { account_id: accountId } = await gateway.store

@@ -39,7 +39,7 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
     })
     return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
   }
-  /** Posts bytes as they are, of a form whose boundary is b unless another type is given. */
+  /** Posts raw bytes; by default they are a form whose boundary is b. */
   const postRaw = async (body: string | ReadableStream, type = FORM, headers: object = {}) => {
     const reply = await fetch(`${address}/v1/audio/separate`, {
       method: 'POST',
@@ -56,7 +56,7 @@ const FORM = 'multipart/form-data; boundary=b'
 const part = (header: string, text: string) =>
   `--b\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
 const PROMPT_PART = part('name="prompt"', 'a bell')
-/** Without the bytes' type, as Python's requests sends an open file. */
+/** Has no content type, like an open file sent by Python's requests. */
 const FILE_PART = part('name="file"; filename="song.flac"', FILE_BYTES.toString())
 
 const HALF_A_FORM = (PROMPT_PART + FILE_PART).slice(0, -6)
@@ -104,7 +104,7 @@ test('a file and its prompt in one call are a submit', async (t) => {
   assert.equal(row.file_name, 'concert.m4a')
 })
 
-test('without a file it takes the other sources', async (t) => {
+test('without a file, the call accepts the other sources', async (t) => {
   const { post } = await start(t)
   const { status, body } = await post([PROMPT, ['audio_url', 'https://example.com/a.wav']])
   assert.equal(status, 202, JSON.stringify(body))
@@ -113,7 +113,7 @@ test('without a file it takes the other sources', async (t) => {
   assertRefused(both, 'INVALID_PARAMETER', 'input.file_id')
 })
 
-test('what is wrong is said, and nothing is kept', async (t) => {
+test('an invalid call is refused with the reason, and nothing is stored', async (t) => {
   const { gateway, post } = await start(t)
   const refusals: [Field[], string, string?][] = [
     [[FILE], 'INVALID_REQUEST', 'input.prompt'],
@@ -151,7 +151,7 @@ test('the fields may follow the file', async (t) => {
   assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
 })
 
-test('a file without a type is taken, as requests.post(files=…, data=…) sends it', async (t) => {
+test('a file without a type is accepted, as requests.post(files=…, data=…) sends it', async (t) => {
   const { gateway, postRaw } = await start(t)
   for (const type of ['', '\r\nContent-Type: text/plain']) {
     const file = part(`name="file"; filename="song.flac"${type}`, FILE_BYTES.toString())
@@ -183,7 +183,7 @@ test('metadata keeps its digits and its limits, whatever the type of its part', 
   assertRefused(await post('x'.repeat(262_145)), 'PAYLOAD_TOO_LARGE')
 })
 
-test('the JSON of a submit is taken, with its digits and the wait', async (t) => {
+test('the JSON of a submit is accepted, with all digits and a wait', async (t) => {
   const { gateway, postRaw } = await start(t)
   const input = '"input":{"prompt":"a bell","audio_url":"https://example.com/a.wav"}'
   const json = `{${input},"metadata":{"take":12345678901234567890}}`
@@ -207,7 +207,7 @@ test('the JSON of a submit is taken, with its digits and the wait', async (t) =>
   }
 })
 
-test('a body that is no form, or a broken one, is refused', async (t) => {
+test('a body that is not a form, or a broken one, is refused', async (t) => {
   const { gateway, postRaw } = await start(t)
   const ofFile = 'name="file"; filename="a"\r\nContent-Type: audio/wav'
   for (const [body, type, message] of [
@@ -231,7 +231,7 @@ test('a body that is no form, or a broken one, is refused', async (t) => {
   assert.deepEqual(gateway.logged('error'), [])
 })
 
-test('fields that come too slowly are refused, before the file and after it', async (t) => {
+test('fields that arrive too slowly are refused, before the file and after it', async (t) => {
   const { gateway, postRaw } = await start(t, { config: { bodySecondsMax: 0.3 } })
   for (const begin of ['', PROMPT_PART + FILE_PART]) {
     let drip: NodeJS.Timeout | undefined
@@ -250,7 +250,7 @@ test('fields that come too slowly are refused, before the file and after it', as
   assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
-test('a connection that breaks off leaves nothing', async (t) => {
+test('a connection that breaks off leaves nothing behind', async (t) => {
   const { gateway, address } = await start(t)
   const socket = connect(Number(new URL(address).port), '127.0.0.1')
   socket.write(
@@ -276,7 +276,7 @@ test('a sender that falls silent is refused in time', async (t) => {
   assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
-test('a form that is too long for a file is refused before it is sent', async (t) => {
+test('a form that is too large for any file is refused before it is sent', async (t) => {
   const { gateway, address } = await start(t)
   const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
   socket.write(
@@ -290,7 +290,7 @@ test('a form that is too long for a file is refused before it is sent', async (t
   assert.match(answer, /413/)
 })
 
-test('the file counts in the media of the account from its first byte', async (t) => {
+test("the file counts toward the account's media from its first byte", async (t) => {
   const { gateway, post } = await start(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
   const large: Field = ['file', new Blob([new Uint8Array(1_001)], { type: 'audio/wav' }), 'a.wav']
   assertRefused(await post([PROMPT, large]), 'MEDIA_QUOTA_EXCEEDED')
@@ -327,7 +327,7 @@ test('a repeated call with the same key submits once and keeps one file', async 
   assert.equal((await heldMedia(gateway)).files, 1)
 })
 
-test('who waits gets the result', async (t) => {
+test('a caller that waits gets the result', async (t) => {
   const { gateway, post } = await start(t)
   const waiting = post([PROMPT, FILE], { headers: { prefer: 'respond-async, wait=60' } })
   const requestId = await firstRequest(gateway)
@@ -339,7 +339,7 @@ test('who waits gets the result', async (t) => {
   assert.match(body.data.target.url, /^http/)
 })
 
-test('who waits hears why a request failed', async (t) => {
+test('a caller that waits learns why a request failed', async (t) => {
   const { gateway, post } = await start(t)
   const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
   const requestId = await firstRequest(gateway)
@@ -351,7 +351,7 @@ test('who waits hears why a request failed', async (t) => {
   assert.match(body.error.message, /MODEL_FAILED/)
 })
 
-test('who waits in vain, or with too many others, gets the answer of a submit', async (t) => {
+test('a caller that waits in vain, or alongside too many others, gets the response to a submit', async (t) => {
   const { gateway, post } = await start(t, { streamsMaxPerAccount: 1 })
   const headers = { prefer: 'wait=1' }
   assert.equal((await post([PROMPT, FILE], { headers })).status, 202)

@@ -1,4 +1,4 @@
-/** `separators` of the model, `input.separator`, and engines that hold different models. */
+/** `separators` of the model, `input.separator`, and engines with different models. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -29,7 +29,7 @@ const model = (name: string, stems: readonly string[] = []): DescribedModel => (
 const MINI = model('mini')
 const HTDEMUCS = model('htdemucs', ['drums', 'bass', 'other', 'vocals'])
 
-/** A gateway with engines that hold these models. */
+/** Starts a gateway and engines with these models. */
 async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promise<Gateway> {
   const engine = (address: string): EngineClient => ({
     describe: async () => {
@@ -55,7 +55,7 @@ async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promis
   return gateway
 }
 
-test('a list of sounds is taken whatever models the engines hold', async (t) => {
+test('a list of sounds is accepted whichever models the engines have', async (t) => {
   const gateway = await startWith(t, [MINI])
   const body = { input: { file_id: await uploadFile(gateway) } }
   const reply = await gateway.call('POST', `${API}/audio/sounds`, { body })
@@ -67,7 +67,7 @@ async function submit(gateway: Gateway, input: object) {
   return gateway.call('POST', `${API}/audio/separate`, { body: { input: { file_id, ...input } } })
 }
 
-test('the models of all engines are listed once, with what they answer and who holds them', async (t) => {
+test('the models of all engines are listed once, with what they answer and which engines have them', async (t) => {
   const gateway = await startWith(t, [HTDEMUCS, MINI], [MINI])
   const list = (await gateway.call('GET', '/v1/models')).json()
   assertShape(ModelList, list)
@@ -95,7 +95,7 @@ test('the names of the sounds that a model knows are listed, up to a bound', asy
   assert.deepEqual(list.data[0].separators[0].names, names.slice(0, NAMES_MAX))
 })
 
-test('a separator that no engine holds is refused, with those that there are', async (t) => {
+test('a separator that no engine has is refused, and the available ones are named', async (t) => {
   const gateway = await startWith(t, [HTDEMUCS, MINI])
   const unknown = await submit(gateway, { prompt: 'vocals', separator: 'audiosep' })
   assertError(unknown, 'INVALID_PARAMETER', 'input.separator')
@@ -130,12 +130,12 @@ test('the job carries the separator; without one, and with auto, it carries none
   assert.deepEqual(separators, ['htdemucs', 'absent', 'absent', 'absent'])
 })
 
-test('while no engine is known, any separator is taken', async (t) => {
+test('while no engine is known, any separator is accepted', async (t) => {
   const gateway = await startGateway(t)
   assert.equal((await submit(gateway, { prompt: 'x', separator: 'later' })).statusCode, 202)
 })
 
-test('readiness says in which way engines differ', async (t) => {
+test('readiness says how engines differ', async (t) => {
   const problems = async (...engines: DescribedModel[][]) => {
     const gateway = await startWith(t, ...engines)
     await gateway.engineRegistry.describe()

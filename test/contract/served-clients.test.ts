@@ -1,4 +1,4 @@
-/** The packages of the clients, as a gateway serves them (an extension). */
+/** The client packages that a gateway serves (an extension). */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -44,7 +44,7 @@ test('the clients are listed and served without a key, by their hashes', async (
   }
 })
 
-test('clients that are not packed say so', async (t) => {
+test('the address says so if the clients are not packed', async (t) => {
   const { app } = await startGateway(t)
   assert.deepEqual((await app.inject('/clients')).json().data, [])
   const reply = await app.inject('/clients/winnow-client.tgz')

@@ -58,7 +58,7 @@ test('1.2 media may be named by URL', async (t) => {
   assert.deepEqual(source, { kind: 'url', url, file_name: 'song.mp3' })
 })
 
-test('1.2 a URL may be written as people write it, and names the outputs as they read it', async (t) => {
+test('1.2 a URL may be written the way people write it, and names the outputs in readable form', async (t) => {
   const gateway = await startGateway(t)
   const names: Record<string, string> = {
     'https://media.example/Füße 100%.mp3': 'Füße 100%.mp3',
@@ -73,7 +73,7 @@ test('1.2 a URL may be written as people write it, and names the outputs as they
   }
 })
 
-test('1.2 the name that the server of a URL gives its media names the outputs', async (t) => {
+test('1.2 outputs are named after the file name that the server of a URL gives', async (t) => {
   const gateway = await startGateway(t)
   const names: Record<string, string> = {
     'Füße.mp3': 'Füße',
@@ -94,7 +94,7 @@ test('1.2 the name that the server of a URL gives its media names the outputs', 
   assert.equal(await nameOf(uploaded), 'concert.a-bell.wav', 'its client has named it')
 })
 
-test('1.3 a request is accepted while the broker is away, and queued later', async (t) => {
+test('1.3 a request is accepted while the broker is down, and queued later', async (t) => {
   const gateway = await startGateway(t)
   gateway.broker.connected = false
   const reply = await submit(gateway)
@@ -103,7 +103,7 @@ test('1.3 a request is accepted while the broker is away, and queued later', asy
   assert.equal(gateway.broker.jobs.size, 0)
   gateway.broker.connected = true
   await gateway.publish()
-  await gateway.publish() // what was handed over is not handed over again
+  await gateway.publish() // published jobs are not published again
   assert.equal(gateway.broker.jobs.size, 1)
 })
 
@@ -140,7 +140,7 @@ test('1.7 and extension: health needs no key', async (t) => {
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
 })
 
-test('extension: own requests are listed newest first, page by page', async (t) => {
+test("extension: an account's own requests are listed newest first, page by page", async (t) => {
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (let i = 0; i < 5; i += 1) {

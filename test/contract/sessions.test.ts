@@ -1,4 +1,4 @@
-/** Sessions of the playground (contract 5.5: a browser session is no API credential). */
+/** Sessions of the page (contract 5.5: a browser session is not an API credential). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -72,7 +72,7 @@ test('5.5 a one-time code opens a session, with which the page calls the API as 
   assert.deepEqual(again.json(), shown.json())
 })
 
-test('5.5 a session is no API credential: /v1 and its gRPC kin take no cookie', async (t) => {
+test('5.5 a session is not an API credential: /v1 and gRPC accept no cookie', async (t) => {
   const gateway = await startGateway(t)
   const session = await openSession(gateway)
   for (const url of ['/v1/models', '/v1/account', '/v1/queue/requests']) {
@@ -82,13 +82,13 @@ test('5.5 a session is no API credential: /v1 and its gRPC kin take no cookie', 
   assertError(await call(gateway, 'POST', '/playground/codes', session), 'UNAUTHENTICATED')
 })
 
-test("5.5 a key is no session: the page's addresses take no key", async (t) => {
+test("5.5 a key is not a session: the page's addresses accept no key", async (t) => {
   const gateway = await startGateway(t)
   const reply = await gateway.call('GET', '/playground/v1/models', bearer(gateway.key))
   assertError(reply, 'UNAUTHENTICATED')
 })
 
-test('5.5 the cookie is out of reach of scripts, other sites and other addresses', async (t) => {
+test('5.5 the cookie is inaccessible to scripts, other sites and other addresses', async (t) => {
   const https = await startGateway(t, { config: { publicUrl: () => 'https://winnow.test' } })
   const reply = await exchange(https, await newCode(https))
   const attributes = String(reply.headers['set-cookie']).split('; ').slice(1)
@@ -129,7 +129,7 @@ test('5.5 a code opens one session, even when two ask at once, and only for ten 
   }
 })
 
-test('5.5 a session ends by itself, by request, and with its key', async (t) => {
+test('5.5 a session ends after its time, on request, and with its key', async (t) => {
   const gateway = await startGateway(t)
   const [first, second] = [await openSession(gateway), await openSession(gateway)]
   const ended = await call(gateway, 'DELETE', '/playground/session', first)

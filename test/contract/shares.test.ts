@@ -1,4 +1,4 @@
-/** Shares, which play one result without a key: docs/decisions/accounts.md. */
+/** Shares, which play a single result without a key: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -22,8 +22,8 @@ import { leftRows } from '../support/gateway/stored.ts'
 
 type Caller = Pick<Gateway, 'call'>
 
-/** A completed request of the caller's. */
-async function completed(gateway: Gateway, input: object = {}, more: object = {}) {
+/** Completes a request of the caller. */
+async function completeRequest(gateway: Gateway, input: object = {}, more: object = {}) {
   const requestId = await submitted(gateway, input, more)
   await complete(gateway, requestId)
   return requestId
@@ -46,10 +46,10 @@ async function share(caller: Caller, requestId: string, body?: object) {
 
 const read = ({ call }: Caller, secret: string) => call('GET', '/v1/shared', { key: secret })
 
-test('extension: a share plays one result without a key, and tells nothing of its account', async (t) => {
+test('extension: a share plays one result without a key, and reveals nothing about its account', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompts: ['a bell', 'a horn'] }
-  const requestId = await completed(gateway, input, { metadata: { order: 'of a customer' } })
+  const requestId = await completeRequest(gateway, input, { metadata: { order: 'of a customer' } })
   const { secret, expires_at } = await share(gateway, requestId, { expires_in: 7_200 })
   assert.equal(Date.parse(expires_at), gateway.clock.now() + 2 * HOUR_MS)
   const reply = await read(gateway, secret)
@@ -67,14 +67,14 @@ test('extension: a share plays one result without a key, and tells nothing of it
   for (const url of [...files, shared.peaks_url]) {
     assert.equal((await gateway.call('GET', url, { key: null })).statusCode, 200, url)
   }
-  // no other file of the request has this signature
+  // The signature is not valid for the request's other files.
   const other = files[0].replace('/target', '/residual')
   assertError(await gateway.call('GET', other), 'PERMISSION_DENIED')
 })
 
-test('extension: addresses of shared media last an hour and as long as they play', async (t) => {
+test('extension: addresses of shared media are valid for an hour plus the length of the media', async (t) => {
   const gateway = await startGateway(t)
-  const { secret } = await share(gateway, await completed(gateway))
+  const { secret } = await share(gateway, await completeRequest(gateway))
   const { data } = (await read(gateway, secret)).json()
   const fetch = () => gateway.call('GET', data.target.url, { key: null })
   gateway.clock.advance(HOUR_MS + 12_000)
@@ -86,7 +86,7 @@ test('extension: addresses of shared media last an hour and as long as they play
 
 test('extension: a share ends at its time, with the outputs at the latest', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const short = await share(gateway, requestId, { expires_in: 60 })
   const day = await share(gateway, requestId)
   const whole = await share(gateway, requestId, { expires_in: 7 * 86_400 })
@@ -108,7 +108,7 @@ test('extension: a share ends at its time, with the outputs at the latest', asyn
 
 test('extension: shares are listed without their secrets, and revoked at once', async (t) => {
   const gateway = await startGateway(t)
-  const [one, two] = [await completed(gateway), await completed(gateway)]
+  const [one, two] = [await completeRequest(gateway), await completeRequest(gateway)]
   const first = await share(gateway, one)
   gateway.clock.advance(1_000)
   const second = await share(gateway, two)
@@ -116,8 +116,8 @@ test('extension: shares are listed without their secrets, and revoked at once', 
   assertShape(ShareList, listed.json())
   const withoutSecret = [second, first].map(({ secret: _secret, ...rest }) => rest)
   assert.deepEqual(listed.json().data, withoutSecret)
-  const stored = JSON.stringify(await gateway.store.selectFrom('shares').selectAll().execute())
-  assert.ok(!stored.includes(first.secret.slice(4)))
+  const rows = JSON.stringify(await gateway.store.selectFrom('shares').selectAll().execute())
+  assert.ok(!rows.includes(first.secret.slice(4)))
 
   const stranger = { call: callWith(gateway, await gateway.newKey()) }
   assert.deepEqual((await stranger.call('GET', '/v1/shares')).json().data, [])
@@ -131,7 +131,7 @@ test('extension: shares are listed without their secrets, and revoked at once', 
   assert.equal((await read(gateway, second.secret)).statusCode, 200)
 })
 
-test('extension: who may read a result may share it, once it is there', async (t) => {
+test('extension: whoever may read a result may share it, once it exists', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   assertError(await tryShare(gateway, requestId), 'RESULT_NOT_READY')
@@ -153,9 +153,9 @@ test('extension: who may read a result may share it, once it is there', async (t
   assertError(await tryShare(gateway, failed), 'REQUEST_FAILED')
 })
 
-test('extension: a secret is no API key, and an API key no secret', async (t) => {
+test("extension: a share's secret is not an API key, and an API key is not a secret", async (t) => {
   const gateway = await startGateway(t)
-  const { secret } = await share(gateway, await completed(gateway))
+  const { secret } = await share(gateway, await completeRequest(gateway))
   for (const path of ['/v1/account', '/v1/shares', `${API}/requests`]) {
     assertError(await gateway.call('GET', path, { key: secret }), 'UNAUTHENTICATED')
   }
@@ -165,11 +165,11 @@ test('extension: a secret is no API key, and an API key no secret', async (t) =>
   assertError(await gateway.call('GET', '/v1/shared', { key: null }), 'UNAUTHENTICATED')
 })
 
-test('extension: a share goes with its request, and rests while its account is disabled', async (t) => {
+test('extension: a share is deleted with its request, and suspended while its account is disabled', async (t) => {
   const gateway = await startGateway(t)
   const account = 'acct_of_shares'
   const own = { ...gateway, call: callWith(gateway, await gateway.newKey(undefined, account)) }
-  const [one, two] = [await completed(own), await completed(own)]
+  const [one, two] = [await completeRequest(own), await completeRequest(own)]
   const [first, second] = [await share(own, one), await share(own, two)]
   assert.equal((await own.call('DELETE', `${API}/requests/${one}`)).statusCode, 204)
   assertError(await read(gateway, first.secret), 'UNAUTHENTICATED')
@@ -185,9 +185,9 @@ test('extension: a share goes with its request, and rests while its account is d
   assert.ok(!(await leftRows(gateway)).includes('shares'))
 })
 
-test('extension: so many shares of a request and of an account, and so many calls of each', async (t) => {
+test('extension: the shares of a request and of an account, and the calls of each share, are limited', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 1_000 })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const one = await share(gateway, requestId, { expires_in: 100 })
   for (let i = 1; i < SHARES_MAX.perRequest; i++) await share(gateway, requestId)
   const full = await tryShare(gateway, requestId)
@@ -202,7 +202,7 @@ test('extension: so many shares of a request and of an account, and so many call
   const row = {
     ...(await gateway.store.selectFrom('shares').selectAll().executeTakeFirstOrThrow()),
   }
-  const other = await completed(gateway)
+  const other = await completeRequest(gateway)
   for (let i = SHARES_MAX.perRequest - 1; i < SHARES_MAX.perAccount; i++) {
     const more = { share_id: `share_${i}`, secret_hash: `${i}`, request_id: other, account_id }
     await gateway.store
@@ -216,9 +216,9 @@ test('extension: so many shares of a request and of an account, and so many call
   )
 })
 
-test('extension: calls with one secret are limited as those of a key, and others are not', async (t) => {
+test('extension: calls with one secret are limited like those of a key, without affecting others', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 10 })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const [one, two] = [await share(gateway, requestId), await share(gateway, requestId)]
   for (let i = 0; i < 10; i++) assert.equal((await read(gateway, one.secret)).statusCode, 200)
   const refused = await read(gateway, one.secret)
@@ -227,9 +227,9 @@ test('extension: calls with one secret are limited as those of a key, and others
   assert.equal((await read(gateway, two.secret)).statusCode, 200)
 })
 
-test('extension: log lines say who shared and who read, and never a secret', async (t) => {
+test('extension: log lines say who shared and who read, but never a secret', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   const { secret, share_id: shareId } = await share(gateway, requestId)
   await read(gateway, secret)
   await gateway.call('DELETE', `/v1/shares/${shareId}`)
@@ -244,7 +244,7 @@ test('extension: log lines say who shared and who read, and never a secret', asy
 
 test('extension: without the page there are no shares', async (t) => {
   const gateway = await startGateway(t, { config: { playground: 'off' } })
-  const requestId = await completed(gateway)
+  const requestId = await completeRequest(gateway)
   assertError(await tryShare(gateway, requestId), 'NOT_FOUND')
   assertError(await gateway.call('GET', '/v1/shared'), 'NOT_FOUND')
 })

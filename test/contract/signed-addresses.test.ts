@@ -21,7 +21,7 @@ import {
 
 const AUDIENCES: readonly (Audience | undefined)[] = ['client', 'engine', undefined]
 
-test('7 each endpoint of media refuses addresses that were signed for another use', async (t) => {
+test('7 each media endpoint refuses addresses that were signed for another use', async (t) => {
   const gateway = await startGateway(t)
   const body = createFileBody({ file_size: FILE_BYTES.length })
   const created = (await gateway.call('POST', '/v1/files', { body })).json()
@@ -57,7 +57,7 @@ test('7 each endpoint of media refuses addresses that were signed for another us
   assertError(await gateway.call('PUT', created.upload_url, { body: FILE_BYTES }), 'FILE_EXPIRED')
 })
 
-test("7 a client's address hands nothing over to a folder of engines", async (t) => {
+test("7 a client's address can't hand anything over to an engine's folder", async (t) => {
   const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
   t.after(() => rm(engineFolder, { recursive: true }))
   const folder = 'job-1-aB9'

@@ -36,15 +36,19 @@ const submitSounds = async (gateway: Gateway, input: object = {}, more: object =
     headers: (more as { headers?: Record<string, string> }).headers ?? {},
   })
 
-/** The id of a new request for a list of sounds, whose job is in the broker. */
-async function asked(gateway: Gateway, input: object = {}, more: object = {}): Promise<string> {
+/** Submits a request for a list of sounds, publishes its job, and returns its id. */
+async function submitList(
+  gateway: Gateway,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
   const reply = await submitSounds(gateway, input, more)
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
   return reply.json().request_id
 }
 
-/** Completes a request as an engine that only listens. */
+/** Completes a request like an engine that only listens. */
 async function list(gateway: Gateway, requestId: string, duration = 12.5): Promise<void> {
   await gateway.event('started', requestId, { duration })
   const listed = { duration, sounds: SOUNDS, outputs: undefined as never }
@@ -73,7 +77,7 @@ test('a list of sounds is a request like others, without outputs', async (t) => 
   const { model: ofResult, usage, metadata } = result
   assert.deepEqual([ofResult, metadata], ['audio/sounds', { take: 1 }])
   assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 2, billing_status: 'not_metered' })
-  const { rows } = await held(gateway)
+  const { rows } = await readHeldBytes(gateway)
   assert.deepEqual(rows, [FILE_BYTES.length], 'nothing but the file')
   const peaks = await gateway.call('GET', `${API}/requests/${requestId}/peaks`)
   assert.equal(peaks.statusCode, 404, peaks.body)
@@ -82,23 +86,23 @@ test('a list of sounds is a request like others, without outputs', async (t) => 
   assert.equal((await resultOf(gateway, requestId)).statusCode, 404)
 })
 
-async function held({ store }: Gateway) {
+async function readHeldBytes({ store }: Gateway) {
   const accounts = await store.selectFrom('accounts').select('media_held_bytes').execute()
   return { rows: accounts.map(({ media_held_bytes }) => Number(media_held_bytes)) }
 }
 
-test('a separation lists the sounds of its media, if its engine has heard them', async (t) => {
+test('a separation lists the sounds of its media, if its engine reports them', async (t) => {
   const gateway = await startGateway(t)
-  const [told, untold] = [await submitted(gateway), await submitted(gateway)]
-  await complete(gateway, told, { sounds: SOUNDS })
-  await complete(gateway, untold)
-  assert.deepEqual((await resultOf(gateway, told)).json().data.sounds, SOUNDS)
-  assert.equal((await resultOf(gateway, untold)).json().data.sounds, undefined)
+  const [withSounds, withoutSounds] = [await submitted(gateway), await submitted(gateway)]
+  await complete(gateway, withSounds, { sounds: SOUNDS })
+  await complete(gateway, withoutSounds)
+  assert.deepEqual((await resultOf(gateway, withSounds)).json().data.sounds, SOUNDS)
+  assert.equal((await resultOf(gateway, withoutSounds)).json().data.sounds, undefined)
 })
 
 test('an engine that gives no list of sounds, or no outputs, fails the request', async (t) => {
   const gateway = await startGateway(t)
-  const [sounds, separation] = [await asked(gateway), await submitted(gateway)]
+  const [sounds, separation] = [await submitList(gateway), await submitted(gateway)]
   await gateway.event('completed', sounds)
   await gateway.event('completed', separation, { sounds: SOUNDS, outputs: undefined as never })
   for (const [id, missing] of [
@@ -111,7 +115,7 @@ test('an engine that gives no list of sounds, or no outputs, fails the request',
   }
 })
 
-test('what is of a separation alone is refused, and said so', async (t) => {
+test('options that only apply to separations are refused by name', async (t) => {
   const gateway = await startGateway(t)
   for (const [field, value] of Object.entries({
     prompt: 'a bell',
@@ -153,7 +157,7 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
     [605, 61],
   ] as const) {
     const { own, balance } = await meteredAccount(gateway, 100)
-    const requestId = await asked(own)
+    const requestId = await submitList(own)
     assert.deepEqual(await balance(), [100, 1])
     await list(own, requestId, seconds)
     const { usage } = (await resultOf(own, requestId)).json()
@@ -162,10 +166,10 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
   }
 })
 
-test('a list that the balance does not cover is refused, or fails at no cost', async (t) => {
+test('a list that the balance does not cover is refused, or fails without cost', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 3)
-  const requestId = await asked(own)
+  const requestId = await submitList(own)
   await gateway.event('started', requestId, { duration: 31 })
   const { status, error } = (await own.call('GET', `${API}/requests/${requestId}/status`)).json()
   assert.deepEqual([status, error.code], ['FAILED', 'INSUFFICIENT_CREDITS'])
@@ -175,7 +179,7 @@ test('a list that the balance does not cover is refused, or fails at no cost', a
   assert.equal((await submitSounds(poor.own)).statusCode, 402)
 })
 
-test('an account that may hold no more media may still ask what is in it', async (t) => {
+test('an account with a full media quota can still ask what is in its media', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   gateway.deps.config.mediaBytesMaxPerAccount = 1
@@ -188,7 +192,7 @@ test('an account that may hold no more media may still ask what is in it', async
   assert.equal(reply.statusCode, 202, reply.body)
 })
 
-test('an Idempotency-Key answers the same request once more', async (t) => {
+test('an Idempotency-Key returns the same request again', async (t) => {
   const gateway = await startGateway(t)
   const input = { file_id: await uploadFile(gateway) }
   const headers = { 'idempotency-key': 'once' }
@@ -203,9 +207,9 @@ test('an Idempotency-Key answers the same request once more', async (t) => {
   assert.equal(other.json().error.code, 'IDEMPOTENCY_CONFLICT')
 })
 
-test('the list of requests has both kinds, or one', async (t) => {
+test('the list of requests can have both kinds, or one', async (t) => {
   const gateway = await startGateway(t)
-  const [separation, sounds] = [await submitted(gateway), await asked(gateway)]
+  const [separation, sounds] = [await submitted(gateway), await submitList(gateway)]
   await list(gateway, sounds)
   const ids = async (query: string) => {
     const reply = await gateway.call('GET', `${API}/requests?${query}`)
@@ -219,9 +223,9 @@ test('the list of requests has both kinds, or one', async (t) => {
   assert.deepEqual([wrong.statusCode, wrong.json().error.param], [400, 'model'])
 })
 
-test('its source may be separated, but it has no output to separate, and none to share', async (t) => {
+test('its source can be separated, but it has no outputs to separate or share', async (t) => {
   const gateway = await startGateway(t)
-  const sounds = await asked(gateway)
+  const sounds = await submitList(gateway)
   await list(gateway, sounds)
   const separate = (output: string) =>
     gateway.call('POST', `${API}/audio/separate`, {
@@ -238,13 +242,16 @@ test('its source may be separated, but it has no output to separate, and none to
   assert.equal(shared.statusCode, 400, shared.body)
   const separation = await submitted(gateway)
   await complete(gateway, separation)
-  await asked(gateway, { request_id: separation, output: 'target' })
+  await submitList(gateway, { request_id: separation, output: 'target' })
 })
 
-test('a webhook brings the list', async (t) => {
+test('a webhook delivers the list', async (t) => {
   const gateway = await startGateway(t)
   const webhook = { webhookUrl: 'https://hooks.test/x' }
-  const [listed, failed] = [await asked(gateway, {}, webhook), await asked(gateway, {}, webhook)]
+  const [listed, failed] = [
+    await submitList(gateway, {}, webhook),
+    await submitList(gateway, {}, webhook),
+  ]
   await list(gateway, listed)
   await gateway.event('failed', failed)
   const bodies = await gateway.store.selectFrom('deliveries').select('body').execute()
@@ -256,7 +263,7 @@ test('a webhook brings the list', async (t) => {
   assert.equal(type, 'audio.sounds.failed')
 })
 
-test('a file and the question what is in it are one call, which may wait', async (t) => {
+test('a file can be sent and its sounds listed in one call, which may wait', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const post = async (fields: [string, string | Blob][], headers: Record<string, string> = {}) => {
@@ -291,7 +298,7 @@ test('a file and the question what is in it are one call, which may wait', async
   assert.deepEqual(((await answer.json()) as any).data.sounds, SOUNDS)
 })
 
-test('gRPC asks, watches and lists as HTTP does', async (t) => {
+test('gRPC submits, watches and lists as HTTP does', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const fileId = await uploadFile(gateway)
@@ -334,9 +341,9 @@ test('the client lists the sounds of a file, in one call or step by step', async
   assert.deepEqual((await client.list({ model: 'audio/separate' })).data, [])
 })
 
-test('lists of sounds do not say how fast separations are', async (t) => {
+test('lists of sounds do not count toward the speed of separations', async (t) => {
   const gateway = await startGateway(t)
-  const done = await asked(gateway)
+  const done = await submitList(gateway)
   await list(gateway, done)
   assert.deepEqual(await lastCompleted(gateway.store, 10), [])
 })

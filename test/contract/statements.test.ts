@@ -1,6 +1,5 @@
 /**
- * Counts the statements that a request makes from its call to its result, which are much of a
- * gateway's work.
+ * Counts the statements from a request's submit to its result; they are much of a gateway's work.
  */
 
 import assert from 'node:assert/strict'
@@ -26,27 +25,27 @@ const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 26, pos
 const LOGS = [{ timestamp: '2026-01-01T00:00:00.000Z', message: 'separated' }]
 
 test('a call that waits for its result makes no more statements than before', async (t) => {
-  const asked: string[] = []
-  const gateway = await startGateway(t, { plugin: collect(asked) })
-  asked.length = 0 // those of its key
+  const executed: string[] = []
+  const gateway = await startGateway(t, { plugin: collect(executed) })
+  executed.length = 0 // drops those that made its key
   await separateOnce(t, gateway)
-  const statements = asked.splice(0) // what follows are those of the test
+  const statements = executed.splice(0) // later ones belong to the test
   t.diagnostic(`${statements.length} statements`)
   const text = `${statements.length} statements:\n${statements.join('\n')}`
   assert.ok(statements.length <= STATEMENTS_MAX[databaseKind()], text)
 })
 
-/** Collects statements such as `UpdateQuery requests`, and none of the queries within them. */
-function collect(asked: string[]): KyselyPlugin {
-  const known = new WeakMap<object, string>()
+/** Collects statements, such as `UpdateQuery requests`, without the queries nested in them. */
+function collect(executed: string[]): KyselyPlugin {
+  const nameOf = new WeakMap<object, string>()
   return {
     transformQuery({ node, queryId }) {
       const [table = ''] = JSON.stringify(node).match(/(?<="IdentifierNode","name":")\w+/) ?? []
-      known.set(queryId, `${node.kind.replace('Node', '')} ${table}`)
+      nameOf.set(queryId, `${node.kind.replace('Node', '')} ${table}`)
       return node
     },
     async transformResult({ result, queryId }) {
-      asked.push(known.get(queryId)!)
+      executed.push(nameOf.get(queryId)!)
       return result
     },
   }

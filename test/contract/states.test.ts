@@ -46,7 +46,7 @@ test('3 events of a request that arrive at once are applied in their order', asy
   const requestId = await submitted(gateway)
   let transactions = 0
   gateway.deps.store = beforeTransactions(gateway.store, async () => {
-    if ((transactions += 1) === 1) await sleep(100) // the second could overtake it
+    if ((transactions += 1) === 1) await sleep(100) // gives the second a chance to overtake
   })
   await Promise.all([
     gateway.event('started', requestId, first),
@@ -55,13 +55,13 @@ test('3 events of a request that arrive at once are applied in their order', asy
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
 })
 
-test('3 a request that is given back is in the queue again', async (t) => {
+test('3 a released request is in the queue again', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId, first)
   await gateway.event('released', requestId, first)
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
-  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('started', requestId, first) // redelivered late
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, second)
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
@@ -72,28 +72,28 @@ const jobsOf = (gateway: Gateway, requestId: string): number[] =>
     .filter(([, job]) => job.request_id === requestId)
     .map(([sequence]) => sequence)
 
-/** Releases a request as an engine does: it says so, and the job leaves the broker stream. */
 type Cause = 'drain' | 'outage' | 'interruption'
 
+/** Releases a request as an engine does: it reports that, and the job leaves the broker's stream. */
 async function release(gateway: Gateway, requestId: string, attempt: string, cause: Cause) {
   const jobs = jobsOf(gateway, requestId)
   await gateway.event('started', requestId, { attempt_id: attempt })
   for (let times = 1; times <= 2; times += 1) {
-    // events come at least once
+    // Events come at least once.
     await gateway.event('released', requestId, { attempt_id: attempt, cause })
   }
   for (const sequence of jobs) gateway.broker.jobs.delete(sequence)
   await gateway.publish()
 }
 
-test('3 a request given back by a drain or in an outage has one new job at once, however often', async (t) => {
+test('3 a request released by a drain or in an outage gets one new job at once, however often', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let drains = 1; drains <= 10; drains += 1) {
     await release(gateway, requestId, `attempt-${drains}`, drains % 2 ? 'drain' : 'outage')
     assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
   }
-  const handle = createDeadLetterHandler(gateway.deps) // of an older job, which can no longer fail it
+  const handle = createDeadLetterHandler(gateway.deps) // of an older job, which can no longer fail the request
   await handle({ stream: 'JOBS', request_id: requestId, sequence: 10 })
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, { attempt_id: 'last' })
@@ -101,7 +101,7 @@ test('3 a request given back by a drain or in an outage has one new job at once,
   assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
 })
 
-test('3 an interrupted request rests ever longer before it has a new job; the sixth time it fails', async (t) => {
+test('3 an interrupted request waits longer each time before it gets a new job; the sixth time it fails', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (const [i, delaySeconds] of [5, 15, 45, 135, 405].entries()) {
@@ -109,7 +109,7 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
     gateway.clock.advance(delaySeconds * 1_000 - 1)
     await gateway.publish()
     assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${delaySeconds} s`)
-    await rescue({ ...gateway.deps, broker: gateway.broker }) // which finds nothing lost
+    await rescue({ ...gateway.deps, broker: gateway.broker }) // finds nothing lost
     gateway.clock.advance(1)
     await gateway.publish()
     assert.equal(jobsOf(gateway, requestId).length, 1)
@@ -126,7 +126,7 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('3 a request canceled while it rests has no new job', async (t) => {
+test('3 a request canceled while it backs off gets no new job', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await release(gateway, requestId, 'attempt-1', 'interruption')
@@ -136,7 +136,7 @@ test('3 a request canceled while it rests has no new job', async (t) => {
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-/** Of unknown length, so a long one. */
+/** Long, because its length is unknown. */
 const LONG = { audio_url: 'https://media.example/long.wav' }
 
 const queuesIn = ({ broker }: Gateway, ids: readonly string[]) =>
@@ -146,7 +146,7 @@ for (const [length, input, only, further] of [
   ['long', LONG, 'first', 'further'],
   ['short', {}, 'short', 'short-further'],
 ] as const) {
-  test(`3 the only ${length} job of an account goes first, and so does one that was begun before`, async (t) => {
+  test(`3 the only ${length} job of an account goes first, and so does one that had started before`, async (t) => {
     const gateway = await startGateway(t)
     const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
     const ids: string[] = []
@@ -170,7 +170,7 @@ for (const [length, input, only, further] of [
   })
 }
 
-test('3 beside long jobs of its account a short one goes first', async (t) => {
+test('3 a short job goes ahead of long jobs of the same account', async (t) => {
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (const input of [LONG, LONG, {}, LONG, {}]) ids.push(await submitted(gateway, input))
@@ -178,7 +178,7 @@ test('3 beside long jobs of its account a short one goes first', async (t) => {
   assert.deepEqual(queuesIn(gateway, ids), queues)
 })
 
-test('3 batch jobs have a queue of their own, and no interactive one is further because of them', async (t) => {
+test('3 batch jobs have a queue of their own, and do not push interactive ones back', async (t) => {
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (const priority of ['batch', 'interactive', 'batch', 'interactive']) {
@@ -190,7 +190,7 @@ test('3 batch jobs have a queue of their own, and no interactive one is further 
   assert.equal(gateway.broker.jobOf(ids[2]!).priority, 'batch')
 })
 
-test('3 a job is short by the length of its media, and by their bytes until that is known', async (t) => {
+test('3 a job is short by the length of its media, or by the size until the length is known', async (t) => {
   const gateway = await startGateway(t)
   const { store } = gateway
   const cases = [
@@ -221,12 +221,12 @@ test('3 a job is short by the length of its media, and by their bytes until that
   }
 })
 
-test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {
+test('3 an attempt that was overtaken can complete a request, but not fail or release it', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId, first)
   await gateway.event('started', requestId, second)
-  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('started', requestId, first) // redelivered late
   await gateway.event('failed', requestId, first)
   await gateway.event('released', requestId, first)
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
@@ -239,7 +239,7 @@ test('3 an attempt that was overtaken can complete a request, not fail or releas
   assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
 })
 
-test('3 an event that comes twice changes nothing, and its logs are stored once', async (t) => {
+test('3 a duplicate event changes nothing, and its logs are stored once', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
@@ -250,13 +250,13 @@ test('3 an event that comes twice changes nothing, and its logs are stored once'
   assert.equal(status.json().logs.length, 2)
 })
 
-test('3 an event of an unknown request is taken note of, and no more', async (t) => {
+test('3 an event of an unknown request is only logged', async (t) => {
   const gateway = await startGateway(t)
   await gateway.event('completed', 'req_unknown')
   await gateway.event('failed', 'req_unknown')
 })
 
-test('3 whatever the order of events, a finished request stays as it finished', async (t) => {
+test('3 whatever the order of events, a finished request keeps its outcome', async (t) => {
   const gateway = await startGateway(t)
   const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
   const attempt = fc.constantFrom('a', 'b', 'c')
@@ -290,7 +290,7 @@ test('extension: a queued request is canceled and leaves the queue', async (t) =
   assertError(await cancel(gateway, 'req_unknown'), 'NOT_FOUND')
 })
 
-test('extension: a request is canceled before its job was ever handed over', async (t) => {
+test('extension: a request can be canceled before its job is published', async (t) => {
   const gateway = await startGateway(t)
   const requestId = (await submit(gateway)).json().request_id
   gateway.broker.connected = false
@@ -300,7 +300,7 @@ test('extension: a request is canceled before its job was ever handed over', asy
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('extension: a request canceled while its job is on the way leaves the queue', async (t) => {
+test('extension: a request canceled while its job is being published leaves the queue', async (t) => {
   const gateway = await startGateway(t)
   const requestId = (await submit(gateway)).json().request_id
   const { publishJob } = gateway.broker
@@ -313,7 +313,7 @@ test('extension: a request canceled while its job is on the way leaves the queue
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('extension: the engine of a canceled request gets the cancel, also one that begins late', async (t) => {
+test('extension: the engine of a canceled request gets the cancel, even one that starts late', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [running, late] = [await submitted(gateway), await submitted(gateway)]
@@ -329,7 +329,7 @@ test('extension: the engine of a canceled request gets the cancel, also one that
   assertError(reply, 'REQUEST_FINISHED')
 })
 
-test('3 an engine that never answers holds up no event of others', async (t) => {
+test('3 an engine that never answers delays no events of others', async (t) => {
   const engine = {
     ...NO_MODELS,
     describe: () => new Promise<never>(() => {}),
@@ -341,7 +341,7 @@ test('3 an engine that never answers holds up no event of others', async (t) => 
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [canceled, other] = [await submitted(gateway), await submitted(gateway)]
   await cancel(gateway, canceled)
-  await gateway.event('started', canceled) // which the engine is to stop, and does not answer
+  await gateway.event('started', canceled) // its engine is told to stop, and does not answer
   await gateway.event('started', other)
   assert.equal(await statusOf(gateway, other), 'IN_PROGRESS')
 })
@@ -351,7 +351,7 @@ test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST',
   const handle = createDeadLetterHandler(gateway.deps)
   const requestId = await submitted(gateway)
   await handle({ stream: 'JOBS', sequence: 99, request_id: requestId }) // of an older job
-  await handle({ stream: 'JOBS', sequence: 1 }) // of nobody knows whom
+  await handle({ stream: 'JOBS', sequence: 1 }) // of an unknown request
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await handle({ stream: 'JOBS', sequence: 1, request_id: requestId })
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
@@ -393,7 +393,7 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   await gateway.event('started', running)
   await complete(gateway, done)
   await look()
-  assert.equal(gateway.broker.jobs.size, 3) // nothing was lost yet
+  assert.equal(gateway.broker.jobs.size, 3) // nothing has been lost yet
   gateway.broker.jobs.clear()
   await look()
   const again = [...gateway.broker.jobs.values()].map((job) => job.request_id)
@@ -403,7 +403,7 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   assert.equal(gateway.broker.jobs.size, 2)
 })
 
-/** Runs rescuer and publisher two minutes after the broker lost all that it stored. */
+/** Runs rescuer and publisher two minutes after the broker lost everything it stored. */
 async function loseJobs(gateway: Gateway): Promise<void> {
   gateway.broker.jobs.clear()
   gateway.clock.advance(121_000)
@@ -411,7 +411,7 @@ async function loseJobs(gateway: Gateway): Promise<void> {
   await gateway.publish()
 }
 
-test('3 a request that waits never fails, however often its job is lost, and keeps its place', async (t) => {
+test('3 a queued request never fails, however often its job is lost, and keeps its place', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let round = 0; round < 20; round += 1) await loseJobs(gateway)
@@ -426,7 +426,7 @@ test('3 a request that waits never fails, however often its job is lost, and kee
   assert.deepEqual(order, [requestId, later])
 })
 
-test('3 a request whose job is lost in progress every time is FAILED at last', async (t) => {
+test('3 a request whose job is lost in progress every time eventually fails', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let round = 0; round < 6; round += 1) {
@@ -447,7 +447,7 @@ test('3 a lost job is queued again though the clock was set back since its reque
   assert.equal(jobsOf(gateway, requestId).length, 1)
 })
 
-test('3 when the broker has lost all, what waits is queued again at once, whatever its clock said', async (t) => {
+test('3 when the broker has lost all jobs, queued requests get new ones at once, by any clock', async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(3_600_000)
   const ahead = await submitted(gateway)
@@ -467,7 +467,7 @@ test('3 when the broker has lost all, what waits is queued again at once, whatev
   for (const requestId of [ahead, now]) assert.equal(jobsOf(gateway, requestId).length, 1)
 })
 
-test('3 one request that cannot be looked after does not keep others from being queued again', async (t) => {
+test("3 one request that can't be rescued does not stop others from being queued again", async (t) => {
   const gateway = await startGateway(t)
   const ids = [await submitted(gateway), await submitted(gateway)]
   gateway.broker.jobs.clear()
@@ -484,7 +484,7 @@ test('3 one request that cannot be looked after does not keep others from being 
   )
 })
 
-test('3 after the broker lost its store, a cancel leaves the job of another request', async (t) => {
+test("3 after the broker lost its store, a cancel leaves another request's job alone", async (t) => {
   const gateway = await startGateway(t)
   const mine = await submitted(gateway)
   const [sequence] = [...gateway.broker.jobs.keys()]
@@ -494,7 +494,7 @@ test('3 after the broker lost its store, a cancel leaves the job of another requ
   assert.deepEqual([...gateway.broker.jobs.values()], [job])
 })
 
-/** The broker takes no job of these requests; counts the tries. */
+/** Makes the broker refuse jobs of these requests; counts the attempts. */
 function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
   const publishJob = broker.publishJob.bind(broker)
   const refused = { tries: 0 }
@@ -506,24 +506,24 @@ function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
   return refused
 }
 
-test('3 jobs that the broker does not take hold up no other', async (t) => {
+test('3 jobs that the broker refuses delay no others', async (t) => {
   const gateway = await startGateway(t)
   const bad = new Set<string>()
   const refused = refuseJobs(gateway, bad)
   for (let i = 0; i < 70; i += 1) bad.add((await submit(gateway)).json().request_id)
   const good: string = (await submit(gateway)).json().request_id
-  await assert.rejects(gateway.publish()) // of the first 64 the broker took none
+  await assert.rejects(gateway.publish()) // the broker refused all of the first 64
   await gateway.publish()
   assert.equal(gateway.broker.jobOf(good).request_id, good)
   await gateway.publish()
-  assert.equal(refused.tries, 70) // they rest
+  assert.equal(refused.tries, 70) // they wait before the next attempt
 })
 
-test('3 a request whose job the broker does not take for a day is FAILED', async (t) => {
+test('3 a request whose job the broker refuses for a day is FAILED', async (t) => {
   const gateway = await startGateway(t)
   const requestId: string = (await submit(gateway)).json().request_id
   gateway.broker.connected = false
-  await assert.rejects(gateway.publish()) // an outage is no try
+  await assert.rejects(gateway.publish()) // an outage does not count as an attempt
   gateway.broker.connected = true
   const refused = refuseJobs(gateway, new Set([requestId]))
   for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
@@ -540,7 +540,7 @@ test('3 a request whose job the broker does not take for a day is FAILED', async
   assert.equal(refused.tries, 150)
 })
 
-test('3 an event may have more log lines than a statement may have values', async (t) => {
+test('3 an event may have more log lines than a statement can have values', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const lines = (from: number, count: number) =>

@@ -15,20 +15,20 @@ import {
 } from '../support/gateway/start-gateway.ts'
 import { loseTable } from '../support/database/test-database.ts'
 
-/** A gateway that listens, with one queued request and an open stream of it. */
+/** Starts a gateway, if none is given, that listens; queues a request and opens its stream. */
 async function openStream(
   t: TestContext,
   query = '',
   options: GatewayOptions = {},
-  given?: Gateway,
+  existing?: Gateway,
 ) {
-  const gateway = given ?? (await startGateway(t, options))
+  const gateway = existing ?? (await startGateway(t, options))
   const requestId = await submitted(gateway)
   const address = await gateway.listen()
   const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
     headers: { authorization: `Bearer ${gateway.key}` },
   })
-  call.on('error', () => {}) // of a client that leaves
+  call.on('error', () => {}) // a client that leaves causes one
   const [reply] = (await once(call.end(), 'response')) as [IncomingMessage]
   return { gateway, requestId, reply, events: readEvents(reply), leave: () => call.destroy() }
 }
@@ -79,7 +79,7 @@ test('4.5 the stream of a finished request is a comment and one event', async (t
   assert.match(reply.body, /^: open\n\nevent: status\ndata: .*"COMPLETED".*\n\n$/)
 })
 
-test('4.3 the stream has logs when they are asked for', async (t) => {
+test('4.3 the stream includes logs on request', async (t) => {
   const { gateway, requestId, events } = await openStream(t, '?logs=true')
   assert.deepEqual((await next(events)).data.logs, [])
   const line = { timestamp: '2026-01-02T03:04:05.000Z', message: 'hello' }
@@ -88,11 +88,11 @@ test('4.3 the stream has logs when they are asked for', async (t) => {
   assert.deepEqual((await next(events)).data.logs, [line])
 })
 
-test('4.4 the status comes again every interval, for which the database is not asked', async (t) => {
+test('4.4 the status is repeated every interval without querying the database', async (t) => {
   const { gateway, events } = await openStream(t, '?interval=0.001') // clamped to 1
   const startedAt = performance.now()
   const first = await next(events)
-  await loseTable(gateway.store, 'requests') // whoever asks now is in for an error
+  await loseTable(gateway.store, 'requests') // makes any query fail from now on
   assert.deepEqual(await next(events), first)
   assert.ok(performance.now() - startedAt > 900)
 })
@@ -109,7 +109,7 @@ test('6.2 the stream ends with a timeout event when its window ends', async (t) 
   assert.equal((await events.next()).done, true)
 })
 
-test('6.2 what breaks after the stream has begun is an error event', async (t) => {
+test('6.2 a failure after the stream has begun is an error event', async (t) => {
   const { gateway, requestId, events } = await openStream(t)
   await next(events)
   await loseTable(gateway.store, 'requests')
@@ -124,7 +124,7 @@ test('6.2 what breaks after the stream has begun is an error event', async (t) =
   assert.equal((await events.next()).done, true)
 })
 
-/** Ways in which a key ends. */
+/** Ways in which a key stops being valid. */
 const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
   revoked: ({ store }) => store.updateTable('api_keys').set({ revoked_at: 'now' }).execute(),
   expired: ({ store, clock }) =>
@@ -153,14 +153,14 @@ for (const [how, end] of Object.entries(ENDINGS)) {
   })
 }
 
-test('5.3 a stream on which nothing happens ends at its interval once its key is revoked', async (t) => {
+test('5.3 an idle stream ends at its next interval once its key is revoked', async (t) => {
   const { gateway, events } = await openStream(t, '?interval=1')
   await next(events)
   await ENDINGS.revoked?.(gateway)
   assert.equal((await next(events)).name, 'error')
 })
 
-test('8 an account may have so many streams open', async (t) => {
+test('8 an account may have a limited number of streams open', async (t) => {
   const { gateway, requestId, events } = await openStream(t, '', { streamsMaxPerAccount: 1 })
   await next(events)
   const refused = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
@@ -168,7 +168,7 @@ test('8 an account may have so many streams open', async (t) => {
   assert.equal(refused.headers['retry-after'], '30')
 })
 
-test('4.7 an unknown request has no stream, and a stream has no HEAD', async (t) => {
+test('4.7 an unknown request has no stream, and a stream does not support HEAD', async (t) => {
   const gateway = await startGateway(t)
   const url = `${API}/requests/req_unknown/status/stream`
   assertError(await gateway.call('GET', url), 'NOT_FOUND')
@@ -179,8 +179,8 @@ test('4.5 a client that leaves is forgotten', async (t) => {
   const gateway = await startGateway(t)
   const { watch } = gateway.feed
   const closed = new Promise<void>((resolve) => {
-    gateway.feed.watch = (...given) => {
-      const opened = watch.call(gateway.feed, ...given)
+    gateway.feed.watch = (...args) => {
+      const opened = watch.call(gateway.feed, ...args)
       const { close } = opened
       opened.close = () => {
         close.call(opened)

@@ -1,5 +1,6 @@
 /**
- * Text from clients: whatever is accepted can be stored in any database, and sent in any header.
+ * Text that clients send: whatever is accepted can be stored in any database and sent in any
+ * header.
  */
 
 import assert from 'node:assert/strict'
@@ -16,7 +17,7 @@ import {
   uploadFile,
 } from '../support/gateway/start-gateway.ts'
 
-/** Text of the characters that headers, names and databases treat each in its own way. */
+/** Text of characters that headers, file names and databases each treat differently. */
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(
@@ -52,7 +53,7 @@ const anyMediaType = fc
   )
   .map((parts) => parts.join(''))
 
-test('2.4 what create-file accepts can be downloaded, with headers that say it', async (t) => {
+test('2.4 every name that create-file accepts can be downloaded, with headers that state it', async (t) => {
   const gateway = await startGateway(t)
   let accepted = 0
   await fc.assert(
@@ -84,7 +85,7 @@ test('2.4 what create-file accepts can be downloaded, with headers that say it',
   assert.ok(accepted >= 10, `${accepted} accepted`)
 })
 
-test('2.6 text with U+0000, or with half a surrogate pair, is refused by the field that has it', async (t) => {
+test('2.6 text with U+0000, or with half a surrogate pair, is refused, naming its field', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   const body = { input: { prompt: 'x', file_id }, webhookUrl: 'https://a.example/' }
@@ -101,9 +102,9 @@ test('2.6 text with U+0000, or with half a surrogate pair, is refused by the fie
       [{ ...body, metadata: { a: [{ b: unfit }] } }, 'metadata.a[0].b'],
       [{ ...body, metadata: { a: { [unfit]: 1 } } }, 'metadata.a'],
     ]
-    for (const [given, param] of cases) {
+    for (const [submission, param] of cases) {
       assertError(
-        await gateway.call('POST', `${API}/audio/separate`, { body: given }),
+        await gateway.call('POST', `${API}/audio/separate`, { body: submission }),
         'INVALID_PARAMETER',
         param,
       )
@@ -115,7 +116,7 @@ test('2.6 text with U+0000, or with half a surrogate pair, is refused by the fie
   }
 })
 
-test('4 an id that no id can be is unknown, and is not repeated', async (t) => {
+test('4 an impossible id is unknown, and not echoed', async (t) => {
   const gateway = await startGateway(t)
   for (const id of ['%00', 'a%0Ab', 'x'.repeat(4_000), '%F0%9F%8E%BB']) {
     for (const url of [
@@ -135,7 +136,7 @@ test('4 an id that no id can be is unknown, and is not repeated', async (t) => {
   assert.ok(huge.body.length < 1_000, `${huge.body.length} bytes`)
 })
 
-test('2.7 the name that an address gives a file has a length, and no control characters', async (t) => {
+test('2.7 the file name taken from an address has a limited length, and no control characters', async (t) => {
   const gateway = await startGateway(t)
   await submitted(gateway, { audio_url: `https://a.example/a%00b%0A${'c'.repeat(900)}.wav` })
   const [row] = await gateway.store.selectFrom('requests').select('file_name').execute()

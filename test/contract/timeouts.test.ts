@@ -1,4 +1,4 @@
-/** Clients that send half of something, over real sockets. */
+/** Clients that send only half of something, over real sockets. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import {
 
 const SOON = { bodySecondsMax: 0.2 }
 
-/** Sends `text` and no more; answers what came back until the connection ended. */
+/** Sends `text` and nothing more; returns everything received until the connection ends. */
 async function sendHalf(address: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
   socket.write(text)
@@ -30,7 +30,7 @@ const head = (gateway: Gateway, line: string, more = '') =>
   `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n` +
   `Content-Type: application/json\r\n${more}\r\n`
 
-test('8 a JSON body that does not come to its end is refused in time', async (t) => {
+test('8 an incomplete JSON body is refused in time', async (t) => {
   const { gateway, address } = await listening(t, {
     config: { ...SOON, adminToken: 'a'.repeat(16) },
   })
@@ -50,7 +50,7 @@ test('8 a JSON body that does not come to its end is refused in time', async (t)
   }
 })
 
-test('8 half a body that is refused before it is read does no harm when its time is over', async (t) => {
+test('8 half a body that is refused before it is read does no harm when it times out', async (t) => {
   const { gateway, address } = await listening(t, { config: SOON })
   const text = head(gateway, 'POST /v1/files', 'Content-Length: 99\r\n').replace(
     'application/json',
@@ -63,16 +63,16 @@ test('8 half a body that is refused before it is read does no harm when its time
     ),
     'data',
   )
-  assert.match(String(late), /^HTTP\/1\.1 400 /) // longer after the first than its time
+  assert.match(String(late), /^HTTP\/1\.1 400 /) // by now the first body's time is over, too
 })
 
-test('8 a head that does not come to its end is refused in time', async (t) => {
+test('8 an incomplete request head is refused in time', async (t) => {
   const { address } = await listening(t, { config: SOON })
   const answer = await sendHalf(address, 'GET /healthz HTTP/1.1\r\nHost:')
   assert.match(answer, /^HTTP\/1\.1 400 [^]*"INVALID_REQUEST"[^]*not whole in time/)
 })
 
-test('8 what the server waits for has an end, also where the body is not read', async (t) => {
+test('8 the server never waits forever, even if the body is not read', async (t) => {
   const { gateway, address } = await listening(t, { config: SOON })
   const { timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } =
     gateway.app.server
@@ -86,7 +86,7 @@ test('8 what the server waits for has an end, also where the body is not read', 
   }
 })
 
-test('8 a status stream lives longer than a body may take', async (t) => {
+test('8 a status stream may last longer than a body may take', async (t) => {
   const { gateway, address } = await listening(t, { config: { bodySecondsMax: 0.5 } })
   const requestId = await submitted(gateway)
   const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
@@ -96,7 +96,7 @@ test('8 a status stream lives longer than a body may take', async (t) => {
   while (text.split('event: status').length < 4) text += (await once(socket, 'data'))[0]
 })
 
-test('8 connections beyond their number are closed at once', async (t) => {
+test('8 connections beyond the limit are closed at once', async (t) => {
   const { address } = await listening(t, { config: { connectionsMax: 1 } })
   const port = Number(new URL(address).port)
   const first = connect(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** Uploads and downloads by signed address: docs/decisions/api.md. */
+/** Uploads and downloads at signed addresses: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -31,13 +31,13 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 
 const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
 
-/** Files in the media folder. */
-const stored = async ({ folder }: Gateway): Promise<string[]> =>
+/** Lists the names of the files in the media folder. */
+const storedFiles = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
 
-/** The text of every input that has its place. */
+/** Reads the text of every input that has its place. */
 async function keptBytes(gateway: Gateway): Promise<string[]> {
   const entries = await readdir(join(gateway.folder, 'media', 'inputs'), { withFileTypes: true })
   return Promise.all(
@@ -47,7 +47,7 @@ async function keptBytes(gateway: Gateway): Promise<string[]> {
   )
 }
 
-test('7 an upload answers its hash, and cannot be repeated', async (t) => {
+test("7 an upload returns its hash, and can't be repeated", async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const reply = await file.put(FILE_BYTES, { 'content-type': 'audio/mp4' })
@@ -55,10 +55,10 @@ test('7 an upload answers its hash, and cannot be repeated', async (t) => {
   const sha256 = createHash('sha256').update(FILE_BYTES).digest('hex')
   assert.equal(reply.headers.etag, `"${sha256}"`)
   assertError(await file.put(Buffer.from('XXXXXXXX')), 'FILE_ALREADY_UPLOADED')
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
-test('7 a chunked body is taken when its length is right, and counted', async (t) => {
+test('7 a chunked body is accepted if its length is right, and counted', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const file = await createFile(gateway)
@@ -75,7 +75,7 @@ test('7 a chunked body is taken when its length is right, and counted', async (t
   assert.equal(await file.status(), 'uploaded')
 })
 
-/** An upload over a socket of its own, which sends its bytes on demand. */
+/** Opens an upload over a socket of its own; it sends bytes on demand. */
 async function openUpload(gateway: Gateway, file: { url: string }) {
   const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
@@ -85,7 +85,7 @@ async function openUpload(gateway: Gateway, file: { url: string }) {
       `Content-Length: ${FILE_BYTES.length}\r\n\r\n`,
   )
   const answer = socket.toArray().then((pieces) => pieces.join(''))
-  answer.catch(() => undefined) // of one that is broken off
+  answer.catch(() => undefined) // rejects if the upload is broken off
   return { answer, send: (text: string) => socket.write(text), breakOff: () => socket.destroy() }
 }
 
@@ -96,8 +96,8 @@ function listenOnce(gateway: Gateway): Promise<string> {
   return address
 }
 
-/** Resolves when the bodies of so many uploads have begun to arrive. */
-function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
+/** Resolves once the bodies of `count` uploads have begun to arrive. */
+function untilBegun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   const stage = mediaStore.stage.bind(mediaStore)
   let left = count
   return new Promise((resolve) => {
@@ -128,25 +128,25 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   upload.send('RIFF')
   await broken
   mediaStore.stage = stage
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
-test('7 a newer upload to an address takes the place of the one under way', async (t) => {
+test('7 a newer upload to an address replaces the one in progress', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const oneBegun = begun(gateway, 1)
+  const oneBegun = untilBegun(gateway, 1)
   const hanging = await openUpload(gateway, file)
   hanging.send('ONE.')
   await oneBegun
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
   assert.match(await hanging.answer, /^HTTP\/1\.1 400 [^]*taken the place of this one/)
   assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
-test('7 however many uploads to one address there are, one is on the disk', async (t) => {
+test('7 however many uploads there are to one address, only one is on disk', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
@@ -158,17 +158,17 @@ test('7 however many uploads to one address there are, one is on the disk', asyn
       open -= 1
     })
   }
-  const lastBegun = begun(gateway, 30)
+  const lastBegun = untilBegun(gateway, 30)
   const uploads = await Promise.all(Array.from({ length: 30 }, () => openUpload(gateway, file)))
   for (const upload of uploads) upload.send('RIFF')
   await lastBegun
   assert.equal(openMax, 1)
   for (const upload of uploads) upload.breakOff()
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
-test('7 uploads that are whole at the same moment: one is kept, the others are refused', async (t) => {
+test('7 of uploads that complete at the same moment one is kept and the others are refused', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const bodies = Array.from({ length: 8 }, (_, i) => `body-${i}..`.slice(0, FILE_BYTES.length))
@@ -181,18 +181,18 @@ test('7 uploads that are whole at the same moment: one is kept, the others are r
   assert.deepEqual(await keptBytes(gateway), winners)
 })
 
-test('7 an upload whose sender falls silent is cut, with an error that says so', async (t) => {
+test('7 an upload whose sender falls silent is cut off, with an error that says so', async (t) => {
   const gateway = await startGateway(t, { config: { bodySecondsMax: 0.2 } })
   const file = await createFile(gateway)
   const upload = await openUpload(gateway, file)
   upload.send('RIFF')
   assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No data received for 0.2 seconds/)
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
-test('7 an output is written by one engine at a time: another is to try again', async (t) => {
+test('7 an output is written by one engine at a time; another has to retry', async (t) => {
   const gateway = await startGateway(t)
   const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
   const url = urls.target!.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
@@ -204,7 +204,7 @@ test('7 an output is written by one engine at a time: another is to try again', 
     brokenOff = staged.catch(() => undefined)
     return staged
   }
-  const oneBegun = begun(gateway, 1)
+  const oneBegun = untilBegun(gateway, 1)
   const one = await openUpload(gateway, { url })
   one.send('RIFF')
   await oneBegun
@@ -216,7 +216,7 @@ test('7 an output is written by one engine at a time: another is to try again', 
   assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
 })
 
-test('7 nothing is taken in that would fill the disk', async (t) => {
+test('7 an upload that would fill the disk is refused', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   gateway.free.bytes = FILE_BYTES.length - 1
@@ -225,10 +225,10 @@ test('7 nothing is taken in that would fill the disk', async (t) => {
   assert.match(refused.json().error.message, /no space/)
   gateway.free.bytes = FILE_BYTES.length
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
 })
 
-test('7 a disk that fills up while a body comes ends it, and nothing of it stays', async (t) => {
+test('7 a disk that fills up during an upload ends it, and nothing of it stays', async (t) => {
   const gateway = await startGateway(t)
   async function* filling() {
     yield Buffer.alloc(10_000_000)
@@ -244,17 +244,17 @@ test('7 a disk that fills up while a body comes ends it, and nothing of it stays
     gateway.free.bytes = Infinity
     const body = Readable.from(pieces(), { highWaterMark: 1 })
     await assert.rejects(gateway.disk.stage(body, STAGE_LIMITS), { code: 'QUEUE_UNAVAILABLE' })
-    assert.deepEqual(await stored(gateway), [])
+    assert.deepEqual(await storedFiles(gateway), [])
   }
 })
 
-test('7 a file whose bytes cannot be put in their place stays pending, and can be sent again', async (t) => {
+test("7 a file whose bytes can't be put in place stays pending, and can be sent again", async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
   const stage = mediaStore.stage.bind(mediaStore)
-  mediaStore.stage = async (...given) => {
-    const staged = await stage(...given)
+  mediaStore.stage = async (...args) => {
+    const staged = await stage(...args)
     return {
       ...staged,
       place: async (key) => {
@@ -270,16 +270,16 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
   assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
 })
 
-test('7 what a gateway was receiving when it died is gone when it starts again', async (t) => {
+test('7 what a gateway was receiving when it died is removed when it restarts', async (t) => {
   const gateway = await startGateway(t)
   const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), STAGE_LIMITS)
-  assert.equal((await stored(gateway)).length, 1)
+  assert.equal((await storedFiles(gateway)).length, 1)
   await gateway.openDisk()
-  assert.deepEqual(await stored(gateway), [])
+  assert.deepEqual(await storedFiles(gateway), [])
   await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })
 
-test('3 outputs are downloaded whole, by range, or only asked about', async (t) => {
+test('3 outputs can be downloaded whole or by range, or requested with HEAD', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)

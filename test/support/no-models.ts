@@ -1,4 +1,4 @@
-/** Admin calls of an engine that has no models to manage. */
+/** Model management calls of an engine that has no models to manage. */
 
 import type { ModelClient } from '../../gateway/operations/engine-registry.ts'
 

@@ -1,4 +1,7 @@
-/** compose.yaml and ops/compose.postgres.yaml, as text: test/package/compose.test.ts runs them. */
+/**
+ * Checks compose.yaml and ops/compose.postgres.yaml as text; test/package/compose.test.ts runs
+ * them.
+ */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -25,7 +28,7 @@ const read = (path: string) => parse(readFileSync(path, 'utf8'), { merge: true }
 const { services, volumes } = read('compose.yaml')
 const postgres = read('ops/compose.postgres.yaml')
 
-/** Settings by who reads them, as docs/reference/settings.md lists them. */
+/** Returns the settings that a program reads, according to docs/reference/settings.md. */
 const settingsOf = (reader: string): string[] =>
   [
     ...readFileSync('docs/reference/settings.md', 'utf8').matchAll(
@@ -38,7 +41,7 @@ const settingsOf = (reader: string): string[] =>
 test('every setting in a compose file is one that its service reads', () => {
   const known = { gateway: settingsOf('gateway'), engine: settingsOf('engine') }
   assert.ok(known.gateway.includes('PUBLIC_URL') && known.engine.includes('CONTROL_HOST'))
-  const credentials = ['CREDENTIALS_DIRECTORY'] // read by both, as shared/process/credentials.ts does
+  const credentials = ['CREDENTIALS_DIRECTORY'] // read by both, in shared/process/credentials.ts
   for (const [service, reader] of [
     [services.gateway, 'gateway'],
     [services.engine, 'engine'],
@@ -52,7 +55,7 @@ test('every setting in a compose file is one that its service reads', () => {
   }
 })
 
-test('every service of ours has this version, no rights, and volumes that are declared', () => {
+test('each of our services has this version, no privileges, and declared volumes', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   for (const [name, { image, cap_drop, ports = [], volumes: mounts = [] }] of Object.entries(
     services,
@@ -66,7 +69,7 @@ test('every service of ours has this version, no rights, and volumes that are de
 
 test('an engine has time to drain, and to stop after that', () => {
   const { drainSeconds } = loadEngineConfig({ NATS_URL: 'nats://127.0.0.1' })
-  const stopSeconds = 30 // STOP_MS_MAX of engine/main.ts
+  const stopSeconds = 30 // STOP_MS_MAX in engine/main.ts
   for (const name of ['engine', 'engine-gpu']) {
     const grace = Number(/^(\d+)s$/.exec(services[name]!.stop_grace_period!)![1])
     assert.ok(grace > drainSeconds + stopSeconds)

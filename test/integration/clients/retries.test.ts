@@ -1,4 +1,4 @@
-/** The TypeScript client and a service that refuses temporarily, hangs or breaks connections. */
+/** The TypeScript client with a service that refuses temporarily, hangs or breaks connections. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -47,7 +47,7 @@ test('calls are retried while the service refuses for now, or hangs up', async (
   assert.equal(requests(), 4)
 })
 
-test('retries end, and the last refusal is thrown', async (t) => {
+test('retries end with the last refusal', async (t) => {
   for (const [retries, calls] of [
     [undefined, 4],
     [1, 2],
@@ -76,7 +76,7 @@ test('a retry waits as long as Retry-After says, and not for more than a minute'
   assert.equal(long.requests(), 1)
 })
 
-test('what another call would not change is not retried', async (t) => {
+test('refusals that a repeated call would not change are not retried', async (t) => {
   for (const refusal of [refuses(400), refuses(409), refuses(502, NOW, 'MEDIA_FETCH_FAILED')]) {
     const { url, requests } = await serve(t, refusal)
     await assert.rejects(clientOf(url).status('req_1'), ApiError)
@@ -84,7 +84,7 @@ test('what another call would not change is not retried', async (t) => {
   }
 })
 
-test('a call that is not answered ends in time, with what did not respond', async (t) => {
+test('an unanswered call ends in time, with an error that names what did not respond', async (t) => {
   const { url, requests } = await serve(t, hangs)
   const client = clientOf(url, { timeoutSeconds: 0.1, retries: 1 })
   const message = `${url} did not respond for 0.1 s.`
@@ -119,21 +119,21 @@ test('the retries of a submit have one key, and each submit its own', async (t) 
   await client.submit(submission)
   await client.submit(submission)
   await client.submit(submission, { idempotencyKey: 'mine' })
-  const [one, again, last, other, given] = keys
+  const [one, again, last, other, chosen] = keys
   assert.match(String(one), /^[0-9a-f]{32}$/)
-  assert.deepEqual([again, last, given], [one, one, 'mine'])
+  assert.deepEqual([again, last, chosen], [one, one, 'mine'])
   assert.notEqual(other, one)
 })
 
-test('a test of a receiver may have been posted: it is retried where it was refused alone', async (t) => {
+test('a webhook test may have been posted, so it is only retried after a refusal', async (t) => {
   const receiver = { webhookUrl: 'https://hooks.example/in' }
   const { url, requests } = await serve(t, refuses(429), refuses(503))
   await assert.rejects(clientOf(url).testWebhook(receiver), { status: 503 })
   assert.equal(requests(), 2)
 })
 
-/** A service whose files are uploaded to it, by what `put` answers in turn. */
-async function uploadingTo(t: Parameters<typeof serve>[0], ...puts: RequestListener[]) {
+/** Starts a service that creates files; `puts` answer their uploads, one after the other. */
+async function startUploads(t: Parameters<typeof serve>[0], ...puts: RequestListener[]) {
   const place = await serve(t, ...puts)
   const file = { file_id: 'file_1', upload_url: `${place.url}/put`, upload_method: 'PUT' }
   const service = await serve(
@@ -162,7 +162,7 @@ test('an upload is retried with all its bytes, and its progress never falls', as
         arrived = body
         reply.end()
       })
-    const { url, puts } = await uploadingTo(t, refuses(503), hangsUp, takes)
+    const { url, puts } = await startUploads(t, refuses(503), hangsUp, takes)
     const parts: number[] = []
     const client = clientOf(url)
     const onProgress = (part: number) => parts.push(part)
@@ -178,32 +178,32 @@ test('an upload is retried with all its bytes, and its progress never falls', as
   }
 })
 
-test('an upload whose answer was lost has arrived', async (t) => {
+test('an upload whose response was lost counts as arrived', async (t) => {
   const { path } = await mediaFile(t, BYTES)
-  const taken = refuses(409, {}, 'FILE_ALREADY_UPLOADED')
+  const alreadyUploaded = refuses(409, {}, 'FILE_ALREADY_UPLOADED')
   const lost: RequestListener = (request, reply) =>
     void request.resume().on('end', () => reply.destroy())
-  const { url } = await uploadingTo(t, lost, taken)
+  const { url } = await startUploads(t, lost, alreadyUploaded)
   assert.equal(await clientOf(url).upload(path, 'audio/wav'), 'file_1')
-  const before = await uploadingTo(t, taken)
+  const before = await startUploads(t, alreadyUploaded)
   const refused = clientOf(before.url).upload(path, 'audio/wav')
   await assert.rejects(refused, { code: 'FILE_ALREADY_UPLOADED' })
 })
 
-test('a delete whose answer was lost has been done', async (t) => {
-  const gone = refuses(404, {}, 'NOT_FOUND')
-  const { url, requests } = await serve(t, hangsUp, gone)
+test('a delete whose response was lost counts as done', async (t) => {
+  const notFound = refuses(404, {}, 'NOT_FOUND')
+  const { url, requests } = await serve(t, hangsUp, notFound)
   await clientOf(url).delete('req_1')
   assert.equal(requests(), 2)
-  const before = await serve(t, gone)
+  const before = await serve(t, notFound)
   await assert.rejects(clientOf(before.url).deleteFile('file_1'), { code: 'NOT_FOUND' })
 })
 
-test('an upload that does not go on ends in time', async (t) => {
+test('an upload that stalls ends in time', async (t) => {
   const stalls: RequestListener = (request) => void request.pause()
-  const { url, puts } = await uploadingTo(t, stalls)
+  const { url, puts } = await startUploads(t, stalls)
   const client = clientOf(url, { timeoutSeconds: 0.2, retries: 1 })
-  const bytes = new Blob([Buffer.alloc(64 * 2 ** 20)]) // more than the buffers of both ends hold
+  const bytes = new Blob([Buffer.alloc(64 * 2 ** 20)]) // more than the buffers at both ends hold
   const upload = client.uploadBlob({ name: 'a.wav', contentType: 'audio/wav', bytes })
   await assert.rejects(upload, /UnreachableError: .* did not respond for 0.2 s/)
   assert.equal(puts(), 2)
@@ -217,16 +217,16 @@ test('an iterable is sent once, a function again', async (t) => {
     [once(), 1],
     [once, 2],
   ] as const) {
-    const { url, puts } = await uploadingTo(t, refuses(503), answers)
+    const { url, puts } = await startUploads(t, refuses(503), answers)
     const client = clientOf(url)
-    const sent = client.send(await client.createFile(CREATE), bytes)
-    if (calls === 1) await assert.rejects(sent, { status: 503 })
-    else await sent
+    const upload = client.send(await client.createFile(CREATE), bytes)
+    if (calls === 1) await assert.rejects(upload, { status: 503 })
+    else await upload
     assert.equal(puts(), calls)
   }
 })
 
-test('a download that is refused is retried, one that does not go on ends', async (t) => {
+test('a refused download is retried, a stalled one ends', async (t) => {
   const { folder, path } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const busy = await serve(t, refuses(503), answers)
@@ -241,7 +241,7 @@ test('a download that is refused is retried, one that does not go on ends', asyn
   )
 })
 
-/** Answers with media from where it is asked for; `breaks` of the answers end in the middle. */
+/** Serves media from the requested offset; the first `breaks` responses break off in the middle. */
 function media(bytes: Buffer, breaks: number, etags = ['"a"']): [RequestListener, string[]] {
   const ranges: string[] = []
   const listener: RequestListener = ({ headers: { range = '' } }, reply) => {
@@ -258,13 +258,13 @@ function media(bytes: Buffer, breaks: number, etags = ['"a"']): [RequestListener
   return [listener, ranges]
 }
 
-test('a download that breaks off goes on from where it ended', async (t) => {
+test('a download that breaks off resumes where it ended', async (t) => {
   const { folder } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const bytes = randomBytes(1_000_000)
   const [listener, ranges] = media(bytes, 3)
   const { url } = await serve(t, listener)
-  await clientOf(url, { retries: 1 }).download(url, saved) // each break after some progress
+  await clientOf(url, { retries: 1 }).download(url, saved) // each break comes after some progress
   assert.deepEqual(await readFile(saved), bytes)
   const starts = ranges.map((range) => Number(/\d+/.exec(range)?.[0] ?? 0))
   assert.equal(starts.length, 4)
@@ -274,7 +274,7 @@ test('a download that breaks off goes on from where it ended', async (t) => {
   )
 })
 
-test('a download of media that changed meanwhile begins again', async (t) => {
+test('a download of media that changed meanwhile starts over', async (t) => {
   const { folder } = await mediaFile(t, 1)
   const saved = join(folder, 'saved.wav')
   const bytes = randomBytes(1_000_000)
@@ -285,7 +285,7 @@ test('a download of media that changed meanwhile begins again', async (t) => {
   assert.deepEqual([ranges.length, ranges[2]], [3, ''], 'the part of other media is not taken')
 })
 
-test('a page in place of JSON is named as what it is', async (t) => {
+test('a web page in place of JSON is reported as such', async (t) => {
   const { url, requests } = await serve(t, (_, reply) => void reply.end('<html>Welcome</html>'))
   await assert.rejects(clientOf(url).models(), {
     name: 'ApiError',
@@ -295,7 +295,7 @@ test('a page in place of JSON is named as what it is', async (t) => {
   assert.equal(requests(), 1)
 })
 
-test('many calls at once on one client are no reason for a warning', async (t) => {
+test('many concurrent calls on one client cause no warning', async (t) => {
   const warned: string[] = []
   const note = ({ name }: Error) => void warned.push(name)
   process.on('warning', note)
@@ -303,6 +303,6 @@ test('many calls at once on one client are no reason for a warning', async (t) =
   const { url } = await serve(t, answers)
   const client = clientOf(url)
   await Promise.all(Array.from({ length: 20 }, () => client.account()))
-  await new Promise((resolve) => setImmediate(resolve)) // warnings come in a later turn
+  await new Promise((resolve) => setImmediate(resolve)) // warnings are emitted in a later turn
   assert.deepEqual(warned, [])
 })

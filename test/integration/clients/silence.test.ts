@@ -1,6 +1,6 @@
 /**
- * The TypeScript client and a status stream that falls silent. Alone in its file, because fetch
- * keeps timers that one test has replaced, which would disturb another.
+ * The TypeScript client with a status stream that falls silent. Alone in its file, because fetch
+ * keeps timers that one test has replaced, which would disturb others.
  */
 
 import assert from 'node:assert/strict'
@@ -11,7 +11,7 @@ import { serve } from '../../support/http/serve.ts'
 
 const realTimeout = setTimeout
 
-test('following opens a new stream after one that is silent for ever', async (t) => {
+test('following opens a new stream when one stays silent', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let givenUp = 0
   const says =
@@ -25,7 +25,7 @@ test('following opens a new stream after one that is silent for ever', async (t)
   const { url, requests } = await serve(
     t,
     says((reply) => reply.write('event: status\ndata: {"status":"IN_QUEUE"}\n\n')),
-    says(() => undefined), // it does not even answer
+    says(() => undefined), // does not respond at all
     says((reply) => reply.end('event: status\ndata: {"status":"COMPLETED"}\n\n')),
   )
   const following = createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1')
@@ -35,7 +35,7 @@ test('following opens a new stream after one that is silent for ever', async (t)
   for (const already of [1, 2]) {
     let seconds = 0
     for (; requests() === already && seconds < 300; seconds += 1) {
-      await new Promise((resolve) => realTimeout(resolve, 2)) // a new connection takes some
+      await new Promise((resolve) => realTimeout(resolve, 2)) // real time, in which a new connection can open
       t.mock.timers.tick(1_000)
     }
     silences.push(seconds)

@@ -23,7 +23,7 @@ import { serve } from '../../support/http/serve.ts'
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 
-test('an engine whose device fails three jobs in a row is sick, and none of them failed for it', async (t) => {
+test('an engine whose device fails three jobs in a row is sick, and none of the jobs fails for it', async (t) => {
   const { url } = await serve(t, (_, response) => void response.end(WAV))
   const folder = await mkdtemp(join(tmpdir(), 'engine-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

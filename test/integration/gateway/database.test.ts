@@ -1,4 +1,4 @@
-/** A database is unusable, unavailable, or moves: the error is clear, and nothing is lost. */
+/** A database that is unusable, unavailable, or moved: the error is clear, and nothing is lost. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ import {
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 
-/** Why it does not open. */
+/** Returns the message with which opening the database fails. */
 async function refusal(url: string, waitMsMax = 0): Promise<string> {
   const opening = openPostgres({ url, connectionsMax: 1, log: { warn() {} }, waitMsMax })
   const error = await opening.then(
@@ -42,7 +42,7 @@ async function refusal(url: string, waitMsMax = 0): Promise<string> {
   return error.message
 }
 
-test('an address that is none is refused, and not shown', () => {
+test('an invalid address is refused, and not shown', () => {
   for (const url of [
     'postgres//u:secret@host/db',
     'mysql://u:secret@h/db',
@@ -58,7 +58,7 @@ test('an address that is none is refused, and not shown', () => {
   }
 })
 
-test('a database that refuses us ends the start at once, with what to do', async (t) => {
+test('a database that refuses the gateway ends the start at once, with advice', async (t) => {
   const hba = 'host all all 127.0.0.1/32 scram-sha-256\n'
   const server = await startPostgres({ files: { 'pg_hba.conf': hba } })
   t.after(() => server.stop('SIGQUIT'))
@@ -76,7 +76,7 @@ test('a database that refuses us ends the start at once, with what to do', async
 const tlsFile = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
 
-/** A server that lets nobody in without TLS. */
+/** Starts a server that requires TLS. */
 async function startWithTls(t: TestContext, certificate: string, key: string) {
   const server = await startPostgres({
     settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
@@ -90,7 +90,7 @@ async function startWithTls(t: TestContext, certificate: string, key: string) {
   return server
 }
 
-test('a certificate of the database that expired is named as such', async (t) => {
+test('an expired certificate of the database is reported as such', async (t) => {
   const server = await startWithTls(t, 'expired', 'localhost-key')
   const url = `${server.urlOf('postgres')}?sslmode=verify-ca&sslrootcert=${tlsFile('expired')}`
   assert.match(
@@ -99,7 +99,7 @@ test('a certificate of the database that expired is named as such', async (t) =>
   )
 })
 
-test('TLS is as the address says: asked for, checked against a certificate, or refused', async (t) => {
+test('TLS follows the address: absent, required, or verified with a certificate', async (t) => {
   const server = await startWithTls(t, 'certificate', 'key')
   const url = server.urlOf('postgres')
   const store = await openPostgres({
@@ -113,11 +113,11 @@ test('TLS is as the address says: asked for, checked against a certificate, or r
     await refusal(`${url}?sslmode=verify-full`, 60_000),
     /no connection .* can be made \(self-signed certificate/,
   )
-  const known = `sslrootcert=${tlsFile('certificate')}`
-  const named = await refusal(`${url}?sslmode=verify-full&${known}`, 60_000)
-  assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // it is another's
+  const rootCert = `sslrootcert=${tlsFile('certificate')}`
+  const message = await refusal(`${url}?sslmode=verify-full&${rootCert}`, 60_000)
+  assert.match(message, /no connection .* can be made \(.*127\.0\.0\.1/) // the certificate is for another name
   const checked = await openPostgres({
-    url: `${url}?sslmode=verify-ca&${known}`,
+    url: `${url}?sslmode=verify-ca&${rootCert}`,
     connectionsMax: 1,
     log: { warn() {} },
   })
@@ -126,7 +126,7 @@ test('TLS is as the address says: asked for, checked against a certificate, or r
   assert.match(await refusal(`${plain}?sslmode=require`, 60_000), /does not support SSL/)
 })
 
-test('a database that is not there, or keeps text otherwise, is named', async () => {
+test('a database that does not exist, or has another encoding, is named', async () => {
   const server = await sharedPostgres()
   assert.match(
     await refusal(server.urlOf('nowhere'), 60_000),
@@ -142,7 +142,7 @@ test('a database that is not there, or keeps text otherwise, is named', async ()
   assert.match(await refusal(server.urlOf('ascii'), 60_000), /keeps text as SQL_ASCII/)
 })
 
-test('a database that starts later is waited for, which is said once', async () => {
+test('the gateway waits for a database that starts later, and logs that once', async () => {
   const server = await startPostgres()
   const url = server.urlOf('postgres')
   await server.stop('SIGQUIT')
@@ -150,14 +150,14 @@ test('a database that starts later is waited for, which is said once', async () 
     await refusal(url),
     /no database answers at 127\.0\.0\.1:\d+\/postgres .*Start PostgreSQL/,
   )
-  const said: string[] = []
+  const lines: string[] = []
   let waiting = () => {}
   const isWaiting = new Promise<void>((resolve) => {
     waiting = resolve
   })
   const log = {
     warn(_details: object, message: string) {
-      said.push(message)
+      lines.push(message)
       waiting()
     },
   }
@@ -165,22 +165,22 @@ test('a database that starts later is waited for, which is said once', async () 
   await isWaiting
   await server.start()
   await (await opening).destroy()
-  assert.deepEqual(said, ['the database does not answer yet: waiting for it'])
+  assert.deepEqual(lines, ['the database does not answer yet: waiting for it'])
   await server.stop('SIGQUIT')
 })
 
-test('while the database is away submits answer 503, and it goes on when it is back', async (t) => {
+test('while the database is down submits answer 503, and work resumes when it is back', async (t) => {
   const server = await sharedPostgres()
   const gateway = await startGateway(t, { database: 'postgres' })
   const requestId = await submitted(gateway, INPUT)
-  await server.stop('SIGQUIT') // as by a crash
+  await server.stop('SIGQUIT') // like a crash
   try {
     const refused = await gateway.call('POST', SUBMIT, { body: { input: INPUT } })
     assertError(refused, 'SERVICE_UNAVAILABLE')
     assert.equal(refused.headers['retry-after'], '5')
     const ready = await gateway.call('GET', '/readyz')
     assert.deepEqual([ready.statusCode, ready.json().database], [503, false])
-    await assert.rejects(gateway.event('started', requestId)) // so the broker delivers it again
+    await assert.rejects(gateway.event('started', requestId)) // so the broker redelivers it
   } finally {
     await server.start()
   }
@@ -192,14 +192,17 @@ test('while the database is away submits answer 503, and it goes on when it is b
   assert.equal((await gateway.call('POST', SUBMIT, { body: { input: INPUT } })).statusCode, 202)
 })
 
-/** `npm run winnow -- database`, as a process: it keeps its lock on the data folder until it ends. */
+/**
+ * Runs `npm run winnow -- database` as a process, because it holds its lock on the data folder
+ * until it exits.
+ */
 function tool(...words: string[]) {
   const command = ['scripts/run.mjs', 'scripts/cli/main.ts', 'database', ...words]
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
   return { code: status, said: stderr + stdout }
 }
 
-test('an installation moves to PostgreSQL with requests, credits and webhooks under way', async (t) => {
+test('an installation moves to PostgreSQL with requests, credits and webhooks in progress', async (t) => {
   const old = await startGateway(t, { database: 'sqlite' })
   const { accountId } = await meteredAccount(old, 100)
   const key = await old.newKey(undefined, accountId)
@@ -211,7 +214,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
     body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
     headers: { 'idempotency-key': 'once' },
   }
-  const first = await own.call('POST', SUBMIT, given)
+  const first = await own.call('POST', SUBMIT, submission)
   const running = first.json().request_id
   await own.publish()
   await own.event('started', running)
@@ -248,19 +251,19 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   assert.deepEqual(ledger.map((entry) => entry.kind).sort(), [
     'credit',
     'deduct',
-    'release', // of the one that failed
-    'release', // what was reserved until the length was known
-    'reserve', // by each of three before its length is known
+    'release', // the failed request's
+    'release', // the reservation that ends once the length is known
+    'reserve', // by each of three requests whose length is not yet known
     'reserve',
     'reserve',
   ])
-  const sent: string[] = []
+  const webhookIds: string[] = []
   const sender = new WebhookSender({
     store: next.store,
     clock: next.clock,
     log: createLogger('gateway', 'silent'),
     post: async (_url, { body }) => {
-      sent.push(JSON.parse(String(body)).request_id)
+      webhookIds.push(JSON.parse(String(body)).request_id)
       return { status: 200, retryAfter: undefined }
     },
     encryptionKeys: next.deps.config.encryptionKeys,
@@ -272,14 +275,14 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   assert.deepEqual(sent.sort(), [running, running, ended, ended].sort(), 'to both receivers')
 })
 
-test('a connection that is lost between two statements fails its transaction alone', async (t) => {
+test('a connection lost between two statements only fails its transaction', async (t) => {
   const url = await createDatabase(t)
   const store = await openPostgres({ url, connectionsMax: 2, log: { warn() {} } })
   t.after(() => store.destroy())
   const broken = store.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
     await sql`select pg_terminate_backend(${rows[0]!.pid}, 5000)`.execute(store)
-    await new Promise((resolve) => setTimeout(resolve, 50)) // the end of the connection arrives
+    await new Promise((resolve) => setTimeout(resolve, 50)) // until the end of the connection is noticed
     await sql`select 1`.execute(transaction)
   })
   await assert.rejects(broken)

@@ -1,4 +1,4 @@
-/** Two gateways on one PostgreSQL and one nats-server: events come in any order and form. */
+/** Two gateways with one PostgreSQL and one nats-server get events in any order and form. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -15,10 +15,10 @@ import { createLogger } from '../../../shared/telemetry/log.ts'
 import { startGateway, submitted, type Gateway } from '../../support/gateway/start-gateway.ts'
 
 const URL_INPUT = { audio_url: 'https://media.example/x.wav' }
-/** Requests of each order: enough for both gateways to have both events of some. */
+/** Requests for each order: enough for each gateway to get both events of some. */
 const ROUNDS = 8
 
-/** Two gateways that follow the broker, and one that publishes as engines do. */
+/** Starts two gateways that follow the broker, and a connection that publishes as engines do. */
 async function startFollowing(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'event-order-'))
   const nats = await startNatsServer({ folder })
@@ -51,7 +51,7 @@ async function startFollowing(t: TestContext) {
     closing.unshift(stop, stopLetters)
   }
   const engine = await connect()
-  /** Resolves once all that was published is applied. */
+  /** Resolves once everything published has been applied. */
   const publish = async (events: readonly Event[]) => {
     published += events.length
     const done = new Promise<void>((resolve) => {
@@ -74,9 +74,11 @@ const REPORTS: Record<Type, object> = {
   completed: { duration: 4, sample_rate: 48_000, outputs: { target: STORED, residual: STORED } },
 }
 
-/** @param begun seconds after the first attempt of the request */
-const eventOf = (type: Type, requestId: string, attempt: string, begun = 0): Event => {
-  const startedAt = new Date(Date.parse('2026-01-02T03:04:00.000Z') + 1_000 * begun).toISOString()
+/** @param startSeconds start of the attempt, in seconds after that of the first */
+const eventOf = (type: Type, requestId: string, attempt: string, startSeconds = 0): Event => {
+  const startedAt = new Date(
+    Date.parse('2026-01-02T03:04:00.000Z') + 1_000 * startSeconds,
+  ).toISOString()
   return {
     type,
     request_id: requestId,
@@ -96,7 +98,7 @@ const rowOf = ({ store }: Gateway, requestId: string) =>
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow()
 
-test('events of an attempt that are published together are all applied, in either order', async (t) => {
+test('all events of an attempt that are published together are applied, in either order', async (t) => {
   const { first, publish } = await startFollowing(t)
   const released: string[] = []
   const ends = { failed: 'FAILED', released: 'IN_QUEUE', completed: 'COMPLETED' } as const
@@ -122,12 +124,12 @@ test('events of an attempt that are published together are all applied, in eithe
   for (const id of released) assert.equal(jobs.filter((each) => each === id).length, 2, 'a new job')
 })
 
-test('the start of an earlier attempt takes nothing back, nor does its end', async (t) => {
+test('neither the start nor the end of an earlier attempt undoes anything', async (t) => {
   const { first, publish } = await startFollowing(t)
   const ids = await Promise.all(Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)))
-  const of = (type: Type, attempt: string, begun: number) =>
-    ids.map((id) => eventOf(type, id, attempt, begun))
-  await publish([...of('started', 'b', 40), ...of('started', 'a', 0)]) // a's lease had lapsed
+  const of = (type: Type, attempt: string, startSeconds: number) =>
+    ids.map((id) => eventOf(type, id, attempt, startSeconds))
+  await publish([...of('started', 'b', 40), ...of('started', 'a', 0)]) // a's lease had expired
   await publish([...of('failed', 'a', 0), ...of('measured', 'a', 0)])
   await publish(of('released', 'a', 0))
   for (const id of ids) {
@@ -135,7 +137,7 @@ test('the start of an earlier attempt takes nothing back, nor does its end', asy
     assert.deepEqual([row.status, row.engine_id], ['IN_PROGRESS', 'engine-of-b'])
   }
   await publish(of('released', 'b', 40))
-  await publish([...of('started', 'z', 20), ...of('released', 'z', 20)]) // and z's before b's
+  await publish([...of('started', 'z', 20), ...of('released', 'z', 20)]) // z started before b
   for (const id of ids) assert.equal((await rowOf(first, id)).status, 'IN_QUEUE')
   await publish([...of('failed', 'c', 50), ...of('started', 'c', 50)])
   for (const id of ids) {
@@ -144,7 +146,7 @@ test('the start of an earlier attempt takes nothing back, nor does its end', asy
   }
 })
 
-test('an outcome that is not valid is refused, and fails its request once, at no cost', async (t) => {
+test('an invalid outcome is refused, and fails its request once, without cost', async (t) => {
   const { first, publish, engine } = await startFollowing(t)
   const body = { webhookUrl: 'https://hooks.example/' }
   const id = await submitted(first, URL_INPUT, body)
@@ -155,7 +157,7 @@ test('an outcome that is not valid is refused, and fails its request once, at no
   while ((await rowOf(first, id)).status === 'IN_PROGRESS') await sleep(20)
   const { status, error_code: code } = await rowOf(first, id)
   assert.deepEqual([status, code], ['FAILED', 'ENGINE_LOST'])
-  await publish([eventOf('completed', id, 'b', 60)]) // too late
+  await publish([eventOf('completed', id, 'b', 60)]) // comes too late
   assert.equal((await rowOf(first, id)).status, 'FAILED')
   const deliveries = await first.store.selectFrom('deliveries').select('webhook_id').execute()
   assert.equal(deliveries.length, 1)

@@ -1,4 +1,6 @@
-/** Two installations on one bucket, folder, database or broker: the second does not start. */
+/**
+ * Two installations with the same bucket, folder, database or broker: the second does not start.
+ */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -44,30 +46,30 @@ const openFolder = (folder: string): Promise<MediaStore> =>
     isShared: true,
   })
 
-/** As a gateway does at its start. */
+/** Claims the media as a gateway does when it starts. */
 const claim = async (store: Store, media: MediaStore): Promise<void> =>
   claimMedia(store, media, await keepInstallation(store, newId('inst')))
 
 const idOf = async (store: Store) =>
   (await keepInstallation(store, 'inst_of_nobody')).installation_id
 
-/** Both stores are empty. */
+/** Both media stores must be empty. */
 async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStore): Promise<void> {
   const [first, second] = [await newDatabase(t), await newDatabase(t)]
   await claim(first, one)
-  await claim(first, one) // another gateway of it, or a restart
+  await claim(first, one) // another gateway of the same installation, or a restart
   const [id, otherId] = [await idOf(first), await idOf(second)]
   assert.notEqual(id, otherId)
   await assert.rejects(claim(second, one), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
-    for (const named of [id, otherId, one.place, 'winnow-installation']) {
-      assert.ok(message.includes(named), message)
+    for (const part of [id, otherId, one.place, 'winnow-installation']) {
+      assert.ok(message.includes(part), message)
     }
     return true
   })
   await assert.rejects(claim(first, other), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
-    for (const named of [id, one.place, other.place]) assert.ok(message.includes(named), message)
+    for (const part of [id, one.place, other.place]) assert.ok(message.includes(part), message)
     return true
   })
   await claim(second, other)
@@ -88,7 +90,7 @@ test('two databases on one bucket, and one on a bucket and a folder, are refused
   await assertKeptApart(t, await openBucket(s3), await openFolder(await newFolder(t)))
 })
 
-test('an installation keeps its id when its database moves to PostgreSQL, and its media elsewhere', async (t) => {
+test('an installation keeps its id when its database moves to PostgreSQL and its media moves elsewhere', async (t) => {
   const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
   const [from, to] = [await newFolder(t), await newFolder(t)]
   await claim(before, await openFolder(from))
@@ -99,7 +101,7 @@ test('an installation keeps its id when its database moves to PostgreSQL, and it
   await claim(after, await openFolder(to))
 })
 
-test('gateways that start at once on new media agree', async (t) => {
+test('gateways that start at the same time on new media agree', async (t) => {
   const [store, folder] = [await newDatabase(t, 'postgres'), await newFolder(t)]
   const media = await openFolder(folder)
   await Promise.all(Array.from({ length: 8 }, () => claim(store, media)))
@@ -109,11 +111,11 @@ test('gateways that start at once on new media agree', async (t) => {
   )
 })
 
-test('a gateway on the broker or the media of another installation ends with one line', async (t) => {
+test("a gateway on another installation's broker or media exits with one line", async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
   await winnow.gateway.end('SIGTERM')
-  const again = await winnow.startGateway() // its own broker is no other's
+  const again = await winnow.startGateway() // the broker is its own, so it starts
   await again.end('SIGTERM')
   for (const suffix of ['', '-wal', '-shm'])
     await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
@@ -132,23 +134,23 @@ test('a gateway on the broker or the media of another installation ends with one
   }
 })
 
-test('with SQLite a second gateway waits until the first is gone, and nothing is copied beside it', async (t) => {
+test('with SQLite a second gateway waits until the first exits, and nothing can be copied meanwhile', async (t) => {
   const { gateway, folder } = await startWinnow(t, { engines: 0 })
   const holder = `process ${gateway.child.pid} on ${hostname()}`
-  const copied = await runCommand(
+  const result = await runCommand(
     database,
     ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
     { env: { DATA_DIR: folder } },
   )
-  assert.equal(copied.code, 1)
-  assert.ok(copied.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
+  assert.equal(result.code, 1)
+  assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
 
   const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
   t.after(() => second.end('SIGKILL'))
   const started = second.ready.then(() => assert.fail('it did not wait'))
   const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
   while (!isWaiting()) await Promise.race([started, sleep(50)])
-  started.catch(() => undefined) // from now on it may
+  started.catch(() => undefined) // from now on it may start
   assert.ok(second.log().includes(holder), second.log())
   await gateway.end('SIGKILL')
   await second.ready

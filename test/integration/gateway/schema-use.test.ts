@@ -1,4 +1,4 @@
-/** Which releases may use which schema of a database, and which change it. */
+/** Which releases may use which database schema, and which may change it. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { runCommand } from '../../support/processes/run-command.ts'
 import { createDatabase } from '../../support/database/start-postgres.ts'
 
 const NAMES = Object.keys(migrations).sort()
-/** The trace of an expansion by a newer version. */
+/** The record that a newer version leaves after extending the schema. */
 const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
 
 async function newFolder(t: TestContext): Promise<string> {
@@ -27,7 +27,7 @@ async function newFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** A SQLite database as the version before the newest migrations left it. */
+/** Makes a SQLite database as it was before the newest migrations. */
 async function oldDatabase(t: TestContext): Promise<{ folder: string; file: string }> {
   const folder = await newFolder(t)
   const file = join(folder, 'winnow.db')
@@ -57,7 +57,7 @@ const runWith = (run: Command, env: Record<string, string>, ...words: string[]) 
 const tool = (name: 'keys' | 'accounts', env: Record<string, string>, ...words: string[]) =>
   runCommand({ keys, accounts }[name], words, { env })
 
-test('tools leave an older schema as it is and say what to do; backup takes it', async (t) => {
+test('tools leave an older schema alone and say what to do; backup accepts it', async (t) => {
   const { folder, file } = await oldDatabase(t)
   const env = { DATA_DIR: folder }
   const before = appliedIn(file)
@@ -81,7 +81,7 @@ test('tools leave an older schema as it is and say what to do; backup takes it',
   assert.equal((await runWith(databaseCommand, env, 'migrate', '--to', 'x')).code, 2)
 })
 
-test('a backup opens the database for reading alone, while another process writes', async (t) => {
+test('a backup opens the database only for reading, while another process writes', async (t) => {
   const folder = await newFolder(t)
   const file = join(folder, 'winnow.db')
   await (await openSqlite(file)).destroy()
@@ -96,7 +96,7 @@ test('a backup opens the database for reading alone, while another process write
 })
 
 for (const kind of ['SQLite', 'PostgreSQL']) {
-  test(`${kind}: a newer schema is used where it allows that, and refused by name`, async (t) => {
+  test(`${kind}: a newer schema is used if it allows that, and otherwise refused by name`, async (t) => {
     const folder = await newFolder(t)
     const url = kind === 'PostgreSQL' ? await createDatabase(t) : undefined
     const open = (options: { migrates?: boolean } = {}) =>
@@ -130,7 +130,7 @@ for (const kind of ['SQLite', 'PostgreSQL']) {
   })
 }
 
-test('migrations that run beside a newer one that this version lacks are refused', async (t) => {
+test('migrations are refused if a newer one that this version lacks has already run', async (t) => {
   const { folder, file } = await oldDatabase(t)
   const database = new SqliteDatabase(file)
   database

@@ -24,7 +24,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-test('keys are made once, in files that only their owner may read', async (t) => {
+test('keys are made once, in files that only their owner can read', async (t) => {
   const dataFolder = await temporaryFolder(t)
   const secrets = await readSecrets({ ...NOTHING_NAMED, dataFolder })
   const [[signing], [encryption]] = [secrets.signingKeys, secrets.encryptionKeys]
@@ -36,14 +36,14 @@ test('keys are made once, in files that only their owner may read', async (t) =>
   }
 })
 
-test('the keys of an earlier version go on, in files of their own', async (t) => {
+test('the keys of an earlier version are kept, in files of their own', async (t) => {
   const dataFolder = await temporaryFolder(t)
   const old = { signing_key: newKey(), sealing_key: newKey() }
   await writeFile(join(dataFolder, 'secrets.json'), JSON.stringify(old))
-  const kept = { signingKeys: [old.signing_key], encryptionKeys: [old.sealing_key] }
-  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), kept)
+  const keys = { signingKeys: [old.signing_key], encryptionKeys: [old.sealing_key] }
+  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), keys)
   assert.deepEqual(await readdir(dataFolder), ['encryption-key', 'signing-key'])
-  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), kept)
+  assert.deepEqual(await readSecrets({ ...NOTHING_NAMED, dataFolder }), keys)
 })
 
 test('a file from before webhooks keeps its signing key, and an encryption key is made', async (t) => {
@@ -70,7 +70,7 @@ test('old keys that are broken are refused, not replaced', async (t) => {
   }
 })
 
-test('files that are named hold one or two keys; what is wrong with one is said, not shown', async (t) => {
+test('key files hold one or two keys; errors describe an invalid key without showing it', async (t) => {
   const dataFolder = await temporaryFolder(t)
   const [signingKeyFile, encryptionKeyFile] = [join(dataFolder, 's'), join(dataFolder, 'e')]
   const [one, two, three] = [newKey(), newKey(), newKey()]
@@ -98,7 +98,7 @@ test('files that are named hold one or two keys; what is wrong with one is said,
   }
 })
 
-test("systemd's credentials are taken where no file is named", async (t) => {
+test("systemd's credentials are used if no file is named", async (t) => {
   const [dataFolder, credentialsFolder] = [await temporaryFolder(t), await temporaryFolder(t)]
   const [signing, encryption] = [newKey(), newKey()]
   await writeFile(join(credentialsFolder, 'winnow_signing-key'), signing)
@@ -111,7 +111,7 @@ test("systemd's credentials are taken where no file is named", async (t) => {
   assert.deepEqual(await readdir(dataFolder), [])
 })
 
-test('with a database that gateways share no keys are made', async (t) => {
+test('with a shared database no keys are made', async (t) => {
   const dataFolder = await temporaryFolder(t)
   const starting = readSecrets({ ...NOTHING_NAMED, databaseUrl: SHARED, dataFolder })
   await assert.rejects(starting, /StartError: SIGNING_KEY_FILE must name a file.*openssl rand/)
@@ -125,13 +125,13 @@ test('a gateway with other keys is refused; keys are replaced in three steps', a
   const [old, next, foreign] = [newKey(), newKey(), newKey()]
   const start = (encryptionKeys: Keys) =>
     assertSameSecrets(store, { signingKeys: [old], encryptionKeys })
-  await Promise.all([start([old]), start([old])]) // two at the same moment
+  await Promise.all([start([old]), start([old])]) // two gateways at the same moment
   const refused = /StartError: ENCRYPTION_KEY_FILE: none of its keys/
   await assert.rejects(start([foreign]), refused)
   await assert.rejects(start([next]), refused)
   await start([old, next])
   await start([next, old])
-  await start([old, next]) // another one that is not so far yet
+  await start([old, next]) // another gateway, not yet updated
   await start([next, old])
   await start([next])
   await assert.rejects(start([old]), refused)

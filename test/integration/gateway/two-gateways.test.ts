@@ -1,4 +1,4 @@
-/** Two gateways on one PostgreSQL: whatever both do at once, the contract holds. */
+/** Two gateways on one PostgreSQL: the contract holds whatever both do at once. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -39,7 +39,7 @@ import {
 const URL_INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 const SUBMIT = `${API}/audio/separate`
 
-/** Both with the key of the first. */
+/** Starts two gateways, both of which use the first one's key. */
 async function startTwo(t: TestContext, options: GatewayOptions = {}) {
   const first = await startGateway(t, { ...options, database: 'postgres' })
   const beside = await startGateway(t, { ...options, beside: first })
@@ -47,7 +47,7 @@ async function startTwo(t: TestContext, options: GatewayOptions = {}) {
   return [first, second] as const
 }
 
-/** Runs `work` \`times\` on each gateway, all at once. */
+/** Runs `work` `times` times on each gateway, all at once. */
 const atOnce = <T>(
   gateways: readonly Gateway[],
   times: number,
@@ -58,7 +58,7 @@ const atOnce = <T>(
   )
 
 const countOf = (statuses: readonly number[], status: number) =>
-  statuses.filter((given) => given === status).length
+  statuses.filter((each) => each === status).length
 
 const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
   store.selectFrom(table).selectAll().execute()
@@ -110,14 +110,15 @@ test('a stream on one gateway sends at once what happens on the other', async (t
   assert.ok(performance.now() - startedAt < 10_000, 'sooner than the interval')
 })
 
-test('gateways that are asked at once give an account no more than its share of the queue', async (t) => {
+test("concurrent submits to both gateways get no more than an account's share of the queue", async (t) => {
   const config = { queueMax: 12, queueMaxPerAccount: 9 }
   const gateways = await startTwo(t, { config })
   const body = { input: URL_INPUT }
   const statuses = await atOnce(gateways, 10, async (gateway) =>
     gateway.call('POST', SUBMIT, { body }).then((reply) => reply.statusCode),
   )
-  // one account alone leaves as many places as it takes; the next one leaves half of these
+  // A single account must leave as many places free as it takes; the next one may take half of
+  // those.
   assert.equal(countOf(statuses, 202), 6)
   assert.equal(countOf(statuses, 429), 14)
   const key = await gateways[0].newKey()
@@ -128,7 +129,7 @@ test('gateways that are asked at once give an account no more than its share of 
   assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 9)
 })
 
-test('an account has no more files than it may', async (t) => {
+test('an account never has more files than allowed', async (t) => {
   const gateways = await startTwo(t, { config: { filesMaxPerAccount: 7 } })
   const statuses = await atOnce(gateways, 8, async (gateway) =>
     gateway.call('POST', '/v1/files', { body: createFileBody() }).then((reply) => reply.statusCode),
@@ -137,18 +138,18 @@ test('an account has no more files than it may', async (t) => {
   assert.equal((await rowsOf(gateways[0].store, 'files')).length, 7)
 })
 
-test('an Idempotency-Key is good for one request, and every answer is the same', async (t) => {
+test('an Idempotency-Key makes one request, and every response is the same', async (t) => {
   const gateways = await startTwo(t)
   for (const key of ['a', 'b', 'c']) {
-    const given = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
-    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, given))
+    const submission = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
+    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, submission))
     assert.deepEqual([...new Set(replies.map((reply) => reply.statusCode))], [202])
     assert.equal(new Set(replies.map((reply) => reply.body)).size, 1)
   }
   assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 3)
 })
 
-test('calls of a key are counted together, and a new minute is one for both', async (t) => {
+test('calls of a key are counted together, and a new minute starts on both', async (t) => {
   const gateways = await startTwo(t, { rateLimitPerMinute: 10 })
   const call = () =>
     atOnce(gateways, 10, async (gateway) =>
@@ -163,7 +164,7 @@ test('calls of a key are counted together, and a new minute is one for both', as
   assert.deepEqual(await gateways[0].store.selectFrom('rate_windows').selectAll().execute(), [])
 })
 
-test('each job is handed over once, and what a dead gateway had taken follows', async (t) => {
+test('each job is published once, and those that a dead gateway had taken follow', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
   await atOnce(gateways, 100, (gateway) =>
@@ -175,14 +176,14 @@ test('each job is handed over once, and what a dead gateway had taken follows', 
   assert.ok((await rowsOf(store, 'requests')).every((row) => row.job_sequence !== null))
   await gateways[0].call('POST', SUBMIT, { body: { input: URL_INPUT } })
   await store.updateTable('outbox').set({ not_before: '2026-01-02T03:04:20.678Z' }).execute()
-  await gateways[1].publish() // the other one has taken it, and died
+  await gateways[1].publish() // the other gateway took the job and died
   assert.equal(broker.published, 200)
   clock.advance(15_000)
   await gateways[1].publish()
   assert.equal(broker.published, 201)
 })
 
-test('a job that is lost is queued again once', async (t) => {
+test('a lost job is queued again once', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
   await atOnce(gateways, 20, (gateway) =>
@@ -208,7 +209,7 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
   await complete(gateways[0], requestId)
   clock.advance(8 * 86_400_000)
   await Promise.all(gateways.map((gateway) => sweep(gateway.deps)))
-  await sweep(deps) // what one of them passed by because the other had it in hand
+  await sweep(deps) // sweeps what each gateway skipped while the other was working on it
   const files = await rowsOf(store, 'files')
   assert.equal(files.length, 301)
   assert.ok(files.every((row) => row.media_removed_at !== null))
@@ -220,9 +221,9 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
   assert.deepEqual(await rowsOf(store, 'requests'), [])
 })
 
-test('a file is kept for a request that was accepted, however its expiry falls', async (t) => {
+test('a file is kept for an accepted request, whenever it expires', async (t) => {
   const [first, second] = await startTwo(t)
-  const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // to it, no file expires
+  const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // no file expires by it
   for (let round = 0; round < 15; round += 1) {
     const fileId = await uploadFile(first)
     first.clock.advance(86_400_000)
@@ -246,7 +247,7 @@ test('a file is kept for a request that was accepted, however its expiry falls',
   }
 })
 
-test('a gateway that starts leaves alone what another one is receiving', async (t) => {
+test('a starting gateway leaves alone what another one is receiving', async (t) => {
   const first = await startGateway(t, { database: 'postgres' })
   const { upload_url: url } = (
     await first.call('POST', '/v1/files', { body: createFileBody() })
@@ -264,7 +265,7 @@ test('a gateway that starts leaves alone what another one is receiving', async (
   assert.equal(reply.resume().statusCode, 200)
 })
 
-test('a request that is canceled here and completed there is paid for if it is COMPLETED', async (t) => {
+test('a request canceled on one gateway and completed on the other is paid for if it is COMPLETED', async (t) => {
   const [first, second] = await startTwo(t)
   const { accountId, own } = await meteredAccount(first, 1_000)
   const ends = new Set<string>()
@@ -276,7 +277,7 @@ test('a request that is canceled here and completed there is paid for if it is C
     await Promise.allSettled([
       cancel(first.deps, row),
       second.event('completed', requestId),
-      first.event('completed', requestId), // the same event once more
+      first.event('completed', requestId), // the same event again
     ])
     ends.add((await findOwn(first.deps, accountId, requestId)).status)
   }
@@ -300,7 +301,7 @@ const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessa
     hostAttemptsMax: 64,
   })
 
-test('keys are replaced while requests and webhooks are under way', async (t) => {
+test('keys are replaced while requests and webhooks are in progress', async (t) => {
   const newKey = () => randomBytes(32).toString('base64url')
   const [oldKeys, nextKeys] = [
     [newKey(), newKey()],
@@ -322,21 +323,23 @@ test('keys are replaced while requests and webhooks are under way', async (t) =>
     const gateway = await startGateway(t, { beside: first, ...keys })
     return { ...gateway, call: callWith(gateway, first.key) }
   }
-  /** Submits on one gateway; another takes the file, repeats the answer and sends the webhook. */
+  /**
+   * Submits on one gateway; another takes the upload, repeats the response and sends the webhook.
+   */
   const passFrom = async (one: Gateway, other: Gateway, name: string) => {
     const created = (await one.call('POST', '/v1/files', { body: createFileBody() })).json()
     const uploaded = await other.call('PUT', created.upload_url, { body: FILE_BYTES })
     assert.equal(uploaded.statusCode, 200, `${name}: ${uploaded.body}`)
-    const given = {
+    const submission = {
       body: {
         input: { prompt: 'a bell', file_id: created.file_id },
         webhookUrl: 'https://hooks.example/',
       },
       headers: { 'idempotency-key': name },
     }
-    const submitted = await one.call('POST', SUBMIT, given)
+    const submitted = await one.call('POST', SUBMIT, submission)
     assert.equal(submitted.statusCode, 202, submitted.body)
-    assert.equal((await other.call('POST', SUBMIT, given)).body, submitted.body, name)
+    assert.equal((await other.call('POST', SUBMIT, submission)).body, submitted.body, name)
     const { request_id: requestId, webhook } = submitted.json()
     await one.event('started', requestId)
     await other.event('failed', requestId)
@@ -369,7 +372,7 @@ type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: numbe
 const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
   fc.record({
     does: fc.constantFrom('credit', 'reserve', 'deduct', 'release'),
-    of: fc.integer({ min: 0, max: 5 }), // few references, so that many are the same
+    of: fc.integer({ min: 0, max: 5 }), // so few that many moves share a reference
     seconds: fc.integer({ min: 0, max: 20 }),
   }),
   { minLength: 2, maxLength: 8 },
@@ -377,7 +380,7 @@ const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
 
 const MOVES = { credit, reserve, deduct }
 
-test('property: whatever two gateways enter at once, entries add up to the balance and none is twice', async (t) => {
+test('property: whatever two gateways enter at once, entries add up to the balance without duplicates', async (t) => {
   const gateways = await startTwo(t)
   const now = '2026-01-02T03:04:05.678Z'
   let runs = 0
@@ -387,12 +390,13 @@ test('property: whatever two gateways enter at once, entries add up to the balan
       const account = { account_id: accountId, name: 'x', created_at: now }
       await ensureAccount(gateways[0].store, account)
       const enter = (store: Store, { does, of, seconds }: LedgerMove) => {
-        // a credit has one amount for each reference: another is refused
+        // A reference can be credited only with one amount, so each amount gets its own.
         const reference = `${accountId}-${of}${does === 'credit' ? `-${seconds}` : ''}`
         if (does === 'release') return releaseReservation(store, reference, now)
         return MOVES[does](store, { accountId, reference, seconds, now })
       }
-      // Each move on both gateways, two in one transaction in either order: deadlocks are likely.
+      // Makes each move on both gateways, two per transaction in opposite orders, so deadlocks are
+      // likely.
       await atOnce(gateways, moves.length, async ({ store }, i) => {
         const pair = [moves[i]!, moves[(i + 1) % moves.length]!]
         if (store === gateways[1].store) pair.reverse()

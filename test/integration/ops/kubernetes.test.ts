@@ -1,4 +1,4 @@
-/** ops/helm/winnow: rendered by Helm, checked by Kubernetes' schemas, and run as it says. */
+/** ops/helm/winnow: rendered by Helm, validated by Kubernetes' schemas, and run as it specifies. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -60,8 +60,8 @@ async function newFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** What `helm install winnow` makes of these values, in the namespace `audio`. */
-async function rendered(t: TestContext, values: object): Promise<string> {
+/** Renders what `helm install winnow` makes of these values, in the namespace `audio`. */
+async function renderChart(t: TestContext, values: object): Promise<string> {
   const file = join(await newFolder(t), 'values.json')
   await writeFile(file, JSON.stringify(values))
   return helm('template', 'winnow', CHART, '--namespace', 'audio', '--values', file)
@@ -81,10 +81,10 @@ const containerOf = ({ spec }: KubernetesObject): Container => spec.template.spe
 const envOf = (object: KubernetesObject): Record<string, string> =>
   Object.fromEntries(containerOf(object).env.map(({ name, value = '127.0.0.1' }) => [name, value]))
 
-test('what it renders has the form that Kubernetes, KEDA and the Prometheus operator ask for', async (t) => {
+test('the rendered objects are valid for Kubernetes, KEDA and the Prometheus operator', async (t) => {
   const folder = await newFolder(t)
   await helm('lint', '--strict', CHART, '--set', 'publicUrl=http://a,media.bucket=b')
-  const [least, most] = [await rendered(t, NEEDED), await rendered(t, EVERYTHING)]
+  const [least, most] = [await renderChart(t, NEEDED), await renderChart(t, EVERYTHING)]
   for (const version of ['1.30', '1.37']) {
     await validate(least, version, folder)
     await validate(most, version, folder)
@@ -101,7 +101,7 @@ test('what it renders has the form that Kubernetes, KEDA and the Prometheus oper
   await assert.rejects(validate(text, '1.37', folder), 'ScaledObject')
 })
 
-test('values that could not work are refused with what would be right', async (t) => {
+test("values that can't work are refused with what would be right", async (t) => {
   for (const [values, message] of [
     [{ media: { bucket: 'media' } }, /Set publicUrl: how clients reach the gateways/],
     [{ ...NEEDED, media: {} }, /Set media\.bucket to a bucket, or media\.claim to/],
@@ -110,11 +110,11 @@ test('values that could not work are refused with what would be right', async (t
     [{ ...NEEDED, settings: { XLA: true } }, /got boolean, want integer or string/],
     [{ ...NEEDED, engines: { main: { kind: 'Job' } } }, /one of 'Deployment', 'DaemonSet'/],
   ] as const)
-    await assert.rejects(rendered(t, values), message)
+    await assert.rejects(renderChart(t, values), message)
 })
 
-test('pods stop as slowly as their programs, take the nearest value, and only scaled ones vary', async (t) => {
-  const objects = objectsIn(await rendered(t, EVERYTHING))
+test('pods allow their programs to stop, use the most specific value, and only vary if scaled', async (t) => {
+  const objects = objectsIn(await renderChart(t, EVERYTHING))
   const [gateway, main, gpu, node] = [
     find(objects, 'Deployment', 'winnow-gateway'),
     find(objects, 'Deployment', 'winnow-engine-main'),
@@ -158,7 +158,7 @@ test('a port of admins has the Service, and neither the ingress nor everybody', 
 
 test('engines scale by the work of all gateways, counted once, and not at all by what is unknown', async (t) => {
   const objects = objectsIn(
-    await rendered(t, { ...EVERYTHING, engine: { scaling: { models: 'auto|htdemucs' } } }),
+    await renderChart(t, { ...EVERYTHING, engine: { scaling: { models: 'auto|htdemucs' } } }),
   )
   const [{ metadata }] = find(objects, 'ScaledObject', 'winnow-engine-main').spec.triggers
   const work = (pod: string, model: string, namespace = 'audio') =>
@@ -189,7 +189,9 @@ test('engines scale by the work of all gateways, counted once, and not at all by
   await promtool('test', 'rules', join(folder, 'test.yml'))
 })
 
-/** A Secret as the kubelet mounts it: links to files of a folder that an update replaces. */
+/**
+ * Lays a Secret out as the kubelet mounts it: links to files in a folder that an update replaces.
+ */
 async function mountSecret(folder: string, values: Readonly<Record<string, string>>) {
   await mkdir(join(folder, '..2026'), { recursive: true })
   await symlink('..2026', join(folder, '..data'))
@@ -199,7 +201,7 @@ async function mountSecret(folder: string, values: Readonly<Record<string, strin
   }
 }
 
-/** Asks as a gRPC probe does. */
+/** Asks for the health the way a gRPC probe does. */
 function healthOf(port: number): Promise<string> {
   const Client = grpc.makeGenericClientConstructor(healthService, 'Health')
   const client = new Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
@@ -212,7 +214,7 @@ function healthOf(port: number): Promise<string> {
   })
 }
 
-test('its gateway and engine run: their settings, secrets, probes and ports are those of Winnow', async (t) => {
+test('its gateway and engine run: their settings, secrets, probes and ports fit Winnow', async (t) => {
   const folder = await newFolder(t)
   const [http, rpc, ofGateway, control, ofEngine] = await freePorts(5)
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
@@ -227,7 +229,7 @@ test('its gateway and engine run: their settings, secrets, probes and ports are 
   })
   await mountSecret(join(folder, 'engine-secret'), { NATS_URL: nats.url })
   const url = `http://127.0.0.1:${http}`
-  const yaml = await rendered(t, {
+  const yaml = await renderChart(t, {
     publicUrl: url,
     media: { claim: 'media' },
     gateway: { settings: { PORT: http, GRPC_PORT: rpc, METRICS_PORT: ofGateway } },
@@ -237,13 +239,13 @@ test('its gateway and engine run: their settings, secrets, probes and ports are 
   const started = ['Deployment winnow-gateway', 'Deployment winnow-engine-main'].map((which) => {
     const [kind = '', name = ''] = which.split(' ')
     const role = name.split('-')[1]!
-    const placed = yaml
+    const localYaml = yaml
       .replaceAll(/"\/(var|tmp)\b/g, `"${folder}/${role}/$1`)
       .replaceAll('/run/secrets/winnow', join(folder, `${role}-secret`))
       .replaceAll('http://winnow-gateway.audio.svc:8080', url)
       .replaceAll('$(POD_IP):9082', `127.0.0.1:${control}`)
       .replaceAll('0.0.0.0', '127.0.0.1')
-    const object = find(objectsIn(placed), kind, name)
+    const object = find(objectsIn(localYaml), kind, name)
     for (const setting of Object.keys(envOf(object))) {
       const isKnown = settings.includes(`| \`${setting}\` |`)
       assert.ok(isKnown || ['HOME', 'POD_IP', 'CUDA_CACHE_PATH'].includes(setting), setting)

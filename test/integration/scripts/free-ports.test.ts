@@ -1,13 +1,13 @@
-/** Files of tests that run side by side start servers on ports of their own. */
+/** Test files that run in parallel start servers on different ports. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { freePorts } from '../../support/processes/free-ports.ts'
 
-test('a port is given once, although nobody listens there yet', async (t) => {
-  const [given] = await freePorts(1)
-  const another = createServer().listen(`\0winnow-test-port-${given}`)
+test('a port is handed out once, even if nobody listens there yet', async (t) => {
+  const [port] = await freePorts(1)
+  const another = createServer().listen(`\0winnow-test-port-${port}`)
   t.after(() => another.close())
   const [error] = (await new Promise((resolve) => {
     another.once('error', (...got) => resolve(got))

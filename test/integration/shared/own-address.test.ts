@@ -1,4 +1,4 @@
-/** The address of a gateway in its data folder. */
+/** The address that a gateway leaves in its data folder. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -16,7 +16,7 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-test('the address of the gateway that runs is found, for its user alone, until it ends', async (t) => {
+test('the address of the running gateway is found, only by its own user, until the gateway exits', async (t) => {
   const folder = await makeFolder(t)
   assert.equal(readOwnAddress(folder), undefined)
   assert.equal(readOwnAddress(join(folder, 'none')), undefined)
@@ -28,9 +28,9 @@ test('the address of the gateway that runs is found, for its user alone, until i
   assert.deepEqual(await readdir(folder), [])
 })
 
-test('the address of a gateway that was killed is not taken', async (t) => {
+test('the address of a killed gateway is not used', async (t) => {
   const folder = await makeFolder(t)
-  const { pid } = spawnSync('true') // it has ended
+  const { pid } = spawnSync('true') // has already exited
   const write = (text: string) => writeFile(join(folder, 'address'), text)
   await write(`${ADDRESS}\nprocess ${pid} on ${hostname()}\n`)
   assert.equal(readOwnAddress(folder), undefined)
@@ -42,7 +42,7 @@ test('the address of a gateway that was killed is not taken', async (t) => {
   }
 })
 
-test('a gateway that ends leaves the address of the one after it', async (t) => {
+test("a gateway that exits leaves its successor's address in place", async (t) => {
   const folder = await makeFolder(t)
   const remove = await writeOwnAddress(folder, ADDRESS)
   await writeFile(join(folder, 'address'), `http://127.0.0.1:4712\nprocess 1 on ${hostname()}\n`)

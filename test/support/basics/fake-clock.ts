@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     this.#elapsed += ms
   }
 
-  /** Sets the machine's clock forward or back, without time passing. */
+  /** Sets the wall clock forward or back without letting time pass. */
   set(ms: number): void {
     this.#now += ms
   }

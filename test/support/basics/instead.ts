@@ -1,6 +1,6 @@
 /**
- * Returns `original` with some members replaced. Its methods still run on the original, private
- * fields included.
+ * Returns `original` with some members replaced. Its methods still run on the original, so private
+ * fields keep working.
  */
 export const instead = <T extends object>(original: T, replaced: Partial<T>): T =>
   new Proxy(original, {

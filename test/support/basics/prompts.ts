@@ -2,12 +2,12 @@
 
 import { readPrompt } from '../../../shared/prompts/read-prompt.ts'
 
-/** Splits a text at its slashes. */
+/** Splits a text at slashes that have space around them. */
 export const phrases = (text: string): string[] => text.trim().split(/\s+\/\s+/)
 
 /**
- * Shows how a prompt is read, as one line: `speech + dog - woman`; `* - drums` is everything but
- * the drums.
+ * Summarizes how a prompt is read: `speech + dog - woman`; `* - drums` means everything but the
+ * drums.
  */
 export function read(prompt: string): string {
   const { wanted, unwanted } = readPrompt(prompt)

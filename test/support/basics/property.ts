@@ -1,6 +1,6 @@
 /**
  * fast-check with the seed of this run, so that no property fails by chance. Tests import `fc` only
- * from here (a rule of tidy).
+ * from here.
  */
 
 import fc from 'fast-check'

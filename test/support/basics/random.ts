@@ -1,7 +1,4 @@
-/**
- * Returns a generator of numbers in [0, 1) that depend only on the seed. (Mulberry32, Tommy
- * Ettinger 2017.)
- */
+/** Returns a seeded generator of numbers in [0, 1): Mulberry32 (Tommy Ettinger, 2017). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -12,5 +9,5 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** Exponentially distributed with mean 1. */
+/** Draws from the exponential distribution with mean 1. */
 export const exponential = (random: () => number): number => -Math.log(1 - random())

@@ -1,6 +1,4 @@
-/** Measures the distance between two series of numbers. */
-
-/** Root mean square of the difference, relative to that of the expected numbers. */
+/** Root mean square of the difference, relative to that of the expected values. */
 export function relativeError(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const power = (values: number[]) => values.reduce((sum, x) => sum + x * x, 0)
   const [a, b] = [Array.from(actual), Array.from(expected)]

@@ -1,9 +1,9 @@
-/** The seed of every test that draws at random. */
+/** The seed of all random tests. */
 
-/** Fixed, so that a change always has the same outcome; `npm run test:nightly` sets a new one. */
+/** Fixed, so that a change always gets the same result; `npm run test:nightly` sets a new one. */
 const FIXED_SEED = 7
 
-/** An integer from 0 up to 2^31. @throws Error if WINNOW_TEST_SEED is something else */
+/** An integer from 0 up to 2^31. @throws Error if WINNOW_TEST_SEED is anything else */
 export const TEST_SEED = readSeed(process.env.WINNOW_TEST_SEED)
 
 function readSeed(text: string | undefined): number {

@@ -4,18 +4,18 @@ import type { Job } from '../../../shared/messages.ts'
 type Handle = (requestId: string) => void
 
 /**
- * A queue of jobs in memory. As in the broker, sequence numbers grow, and repeated message ids are
- * dropped.
+ * A job queue in memory that, like the real broker, assigns increasing sequence numbers and drops
+ * repeated message ids.
  */
 export class MemoryBroker implements Pick<
   Broker,
   'publishJob' | 'removeJob' | 'hasJob' | 'isConnected' | 'problem'
 > {
   readonly jobs = new Map<number, Job>()
-  /** The queue that each request's last job was published to. */
+  /** The queue that the latest job of each request was published to. */
   readonly queues = new Map<string, JobQueue | undefined>()
   connected = true
-  /** Number of calls of publishJob, repeated ones included. */
+  /** Number of calls of publishJob, including repeated ones. */
   published = 0
   readonly #followers = new Set<Handle>()
   #sequences = new Map<string, number>()
@@ -24,8 +24,8 @@ export class MemoryBroker implements Pick<
     this.#assertConnected()
     this.published += 1
     this.queues.set(job.request_id, queue)
-    const known = this.#sequences.get(messageId)
-    if (known !== undefined) return known
+    const earlier = this.#sequences.get(messageId)
+    if (earlier !== undefined) return earlier
     const sequence = this.#sequences.size + 1
     this.#sequences.set(messageId, sequence)
     this.jobs.set(sequence, job)
@@ -41,7 +41,7 @@ export class MemoryBroker implements Pick<
     return this.jobs.get(sequence)?.request_id === requestId
   }
 
-  /** Connects another gateway: each one's changes are announced to all others. */
+  /** Connects another gateway. A change that one gateway publishes reaches all the others. */
   connect(handle: Handle) {
     this.#followers.add(handle)
     return {

@@ -1,4 +1,4 @@
-/** Makes an operator like `nsc` does: the settings of a server, and the credentials of a user. */
+/** Makes an operator the way `nsc` does: settings for a server, and credentials for a user. */
 
 import { createHash } from 'node:crypto'
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys'
@@ -42,7 +42,7 @@ export function makeNatsCredentials(): { settings: string[]; credentials: string
   }
 }
 
-/** Signs a NATS claim, version 2, about `subject`. */
+/** Signs a NATS claim (version 2) about `subject`. */
 function signed(issuer: KeyPair, subject: KeyPair, type: string, claims: object): string {
   const body = {
     iat: Math.floor(Date.now() / 1_000),

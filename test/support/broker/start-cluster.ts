@@ -1,4 +1,4 @@
-/** Starts three nats-servers as the cluster of ops/nats-cluster.conf. */
+/** Starts three nats-servers as the cluster that ops/nats-cluster.conf describes. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,17 +19,17 @@ const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server'
 const START_MS_MAX = 15_000
 
 export interface Cluster {
-  /** All addresses, separated by commas, with the password of gateways. */
+  /** All addresses, separated by commas, with the gateways' password. */
   url: string
-  /** The same with the password of engines. */
+  /** The same addresses with the engines' password. */
   engineUrl: string
-  /** File of the authority that signed their certificates. */
+  /** Certificate of the authority that signed the servers' certificates. */
   caFile: string
   /** Settings for gateways. */
   env: { NATS_URL: string; NATS_CA: string; NATS_REPLICAS: string }
-  /** Settings that differ for engines. */
+  /** Settings in which engines differ from gateways. */
   engineEnv: { NATS_URL: string }
-  /** Kills one server, and starts it again after `meanwhile`. */
+  /** Kills one server and starts it again once `meanwhile` has finished. */
   restart(index: number, meanwhile: () => Promise<unknown>): Promise<void>
 }
 
@@ -74,9 +74,9 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
     engineEnv: { NATS_URL: urlOf('engine') },
     async restart(index, meanwhile) {
       const server = servers[index]!
-      const gone = once(server, 'exit')
+      const exited = once(server, 'exit')
       server.kill('SIGKILL')
-      await gone
+      await exited
       try {
         await meanwhile()
       } finally {

@@ -1,4 +1,4 @@
-/** Builds the TypeScript client's package the way `npm publish` would. */
+/** Builds the package of the TypeScript client the way `npm publish` would. */
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
@@ -12,12 +12,12 @@ import { layTypeScript } from '../../../scripts/setup/clients.mjs'
 export const runFile = promisify(execFile)
 export const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc')
 
-/** Makes the folder to pack, which is removed after the test. It is next to the checkout. */
+/** Builds the folder to pack, which is outside the checkout and removed after the test. */
 export async function buildClient(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-client-'))
   const building = layTypeScript(folder)
   t.after(async () => {
-    await building.catch(() => undefined) // otherwise it would write into a removed folder
+    await building.catch(() => undefined) // a build still running would write into the removed folder
     await rm(folder, { recursive: true, force: true })
   })
   await building

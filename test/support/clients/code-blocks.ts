@@ -1,5 +1,5 @@
 /**
- * Reads the code blocks of the documents, with the comments before them that tell tests what to do.
+ * Reads the code blocks of the documents, and the comments before them that tell tests what to do.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -9,22 +9,24 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 export interface CodeBlock {
-  /** Path of the document, from the root of the checkout. */
+  /** Path of the document, relative to the root of the checkout. */
   page: string
-  /** Line number of its first line of code. */
+  /** Line number of the first line of code. */
   line: number
-  /** Its language; empty if the fence names none. */
+  /** Language after the fence; empty if there is none. */
   language: string
   code: string
-  /** Why it can't run in a test, from the comment `not run: …` before it. */
+  /** Why the block can't run in a test, from the comment `not run: …` before it. */
   notRun: string | undefined
-  /** Whether it shows the output of the previous block, from the comment `prints` before it. */
+  /**
+   * Whether the block shows the output of the previous one, from the comment `prints` before it.
+   */
   isOutput: boolean
 }
 
 const FENCED = /(?:<!-- (?:not run: (.+)|(prints)) -->\n)?^```(.*)\n([\s\S]*?)^```$/gm
 
-/** Reads the blocks of the README, of everything below docs/, and of the clients' READMEs. */
+/** Reads the blocks of the README, of all documents below docs/, and of the clients' READMEs. */
 export function documentedBlocks(): CodeBlock[] {
   const below = readdirSync(join(ROOT, 'docs'), { recursive: true })
     .map((name) => join('docs', String(name)))

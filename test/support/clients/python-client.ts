@@ -1,4 +1,7 @@
-/** Installs the Python client as a user would: a wheel in a folder, next to what its tests need. */
+/**
+ * Installs the Python client as a user would: as a wheel, in a folder with the packages that its
+ * tests need.
+ */
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +13,7 @@ export const PYTHON_CLIENT = 'clients/python'
 export const COMFYUI_NODES = 'clients/comfyui'
 
 /**
- * Builds and installs the wheel; the folder is removed after the test.
+ * Builds and installs the wheel in a folder that is removed after the test.
  * @returns the value for PYTHONPATH
  */
 export async function installPythonClient(t: TestContext): Promise<string> {
@@ -20,7 +23,7 @@ export async function installPythonClient(t: TestContext): Promise<string> {
     'mypy==2.4.1',
     'ruff==0.17.6',
     'hatchling==1.33.0',
-    'numpy==2.4.6', // for the nodes of ComfyUI, which provides it to users
+    'numpy==2.4.6', // for the ComfyUI nodes; ComfyUI itself provides it to users
   )
   const folder = await mkdtemp(join(tmpdir(), 'winnow-python-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** A gRPC client of SeparationService, like one in another service. */
+/** A gRPC client of SeparationService, such as another service would use. */
 
 import { Readable, type Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -13,7 +13,7 @@ import type { Gateway } from '../gateway/start-gateway.ts'
 type Message = Record<string, any>
 
 interface CallOptions {
-  /** Null for a call without a key. */
+  /** Null to send no key. */
   key?: string | null
   metadata?: Record<string, string>
   deadlineMs?: number
@@ -40,7 +40,7 @@ export async function startSeparationClient(
   return { server, ...client }
 }
 
-/** Connects a client to `address`; `ownKey` is the API key of calls that name no other. */
+/** Connects a client to `address`; `ownKey` is the API key of calls that set no other. */
 export function separationClient(address: string, ownKey: string) {
   const client = new Client(address, grpc.credentials.createInsecure())
   const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
@@ -54,12 +54,12 @@ export function separationClient(address: string, ownKey: string) {
   return {
     close: () => client.close(),
     /** Resolves with the response, or rejects with a gRPC error. */
-    call: (method: string, request: Message, given: CallOptions = {}) =>
+    call: (method: string, request: Message, callOptions: CallOptions = {}) =>
       new Promise<Message>((resolve, reject) => {
         client[method]?.(
           request,
-          headers(given),
-          options(given),
+          headers(callOptions),
+          options(callOptions),
           (error: grpc.ServiceError | null, reply: Message) =>
             error ? reject(error) : resolve(reply),
         )
@@ -67,27 +67,27 @@ export function separationClient(address: string, ownKey: string) {
     /** Sends the messages in order; resolves and rejects as `call` does. */
     separate: (
       messages: Iterable<Message> | AsyncIterable<Message>,
-      given: CallOptions & { signal?: AbortSignal } = {},
+      callOptions: CallOptions & { signal?: AbortSignal } = {},
     ) =>
       new Promise<Message>((resolve, reject) => {
         const sending = Readable.from(messages)
         const call = client.Separate?.(
-          headers(given),
-          options(given),
+          headers(callOptions),
+          options(callOptions),
           (error: grpc.ServiceError | null, reply: Message) => {
-            sending.destroy() // a response before the end decides the outcome
+            sending.destroy() // the response ends the call, even before all messages are sent
             if (error) reject(error)
             else resolve(reply)
           },
         ) as unknown as Writable & { cancel(): void }
-        given.signal?.addEventListener('abort', () => call.cancel())
+        callOptions.signal?.addEventListener('abort', () => call.cancel())
         sending.pipe(call)
       }),
-    watch: (request: Message, given: CallOptions = {}) =>
+    watch: (request: Message, callOptions: CallOptions = {}) =>
       client.Watch?.(
         request,
-        headers(given),
-        options(given),
+        headers(callOptions),
+        options(callOptions),
       ) as unknown as grpc.ClientReadableStream<Message>,
   }
 }

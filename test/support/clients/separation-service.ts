@@ -14,7 +14,7 @@ import { serve } from '../http/serve.ts'
 export const KEY = 'sep_1_secret'
 
 export type Json = Record<string, unknown>
-/** What one connection to the status stream sends; `break` cuts the connection. */
+/** What one connection to the status stream receives; `break` cuts the connection. */
 type Stream = readonly (string | 'break')[]
 
 interface FakeService {
@@ -25,14 +25,14 @@ interface FakeService {
   uploaded: Buffer | undefined
   submission: (Json & { input?: Json }) | undefined
   streams: Stream[]
-  /** May answer a request in place of the usual answer. */
+  /** Status and body that replace the usual response, by `METHOD path`. */
   refuse: Record<string, readonly [number, string]>
   hasVideo: boolean
   /** Name of the model in responses. */
   separator?: string
   /** Findings in the result. */
   findings: readonly Json[]
-  /** Uploads are answered only after this resolves. */
+  /** Delays the response to an upload until it resolves. */
   holdUpload: () => Promise<void>
 }
 
@@ -119,7 +119,7 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
   return isSigned ? reply.end(`bytes of ${request.url}`) : send(404, {})
 }
 
-/** Records the parts of a form as if they came by a file upload and a submit. */
+/** Records the parts of a form as if they had come by a file upload and a submit. */
 async function readForm(service: FakeService, request: IncomingMessage): Promise<void> {
   const { 'content-type': type = '' } = request.headers
   const body = new Response(await buffer(request), { headers: { 'content-type': type } })
@@ -162,7 +162,7 @@ async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {
   reply.end()
 }
 
-/** Makes a folder of files with the same content, removed after the test. */
+/** Makes a folder of files with the same content, which is removed after the test. */
 export async function makeFolder(t: TestContext, ...names: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'separate-'))
   t.after(() => rm(folder, { recursive: true }))

@@ -2,7 +2,7 @@ import type { Store } from '../../../gateway/store/database.ts'
 import { instead } from '../basics/instead.ts'
 
 /**
- * Returns a store that runs `before` ahead of each transaction, as if another process had come
+ * Returns a store that runs `before` ahead of each transaction, as if another process got there
  * first.
  */
 export const beforeTransactions = (store: Store, before: () => Promise<unknown>): Store =>

@@ -1,5 +1,5 @@
 /**
- * A program that takes the write lock of a SQLite file, reports it, and keeps it until its input
+ * A program that takes the write lock of a SQLite file, reports it, and holds it until its input
  * ends.
  */
 

@@ -1,4 +1,4 @@
-/** Starts a process that holds the write lock of a SQLite file until it is told to release it. */
+/** Starts a process that holds the write lock of a SQLite file until told to release it. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * Reads from the databases' plans how they would run statements: which tables they read by which
- * index, and what they check row by row.
+ * Reads from a database's query plans which tables a statement reads by which index, and which
+ * columns it filters row by row.
  */
 
 import { CompiledQuery, createQueryId, sql, type KyselyPlugin, type OperationNode } from 'kysely'
@@ -9,12 +9,10 @@ import { instead } from '../basics/instead.ts'
 
 type Node = OperationNode & Record<string, any>
 
-/** How a statement finds the rows that it reads of a table. */
+/** How a statement finds the rows that it reads from a table. */
 interface Access {
   table: string
-  /**
-   * The indexed columns by which rows are found; empty if it reads all rows, or the whole index.
-   */
+  /** The indexed columns that locate rows; empty for a scan of the whole table or index. */
   found: string[]
   /** The columns by which rows are discarded after they are read. */
   filtered: string[]
@@ -37,8 +35,8 @@ export interface Schema {
 }
 
 /**
- * Runs `work`, counts its statements, and finds problems in the database's plans for them. Undoes
- * all changes.
+ * Runs `work`, counts its statements, and lists the problems in the database's plans for them.
+ * Rolls back all changes.
  * @returns problems such as `scans outbox`, `sorts`, and `filters requests by updated_at`
  */
 export async function problemsOf(
@@ -50,11 +48,11 @@ export async function problemsOf(
   let statements = 0
   const undo = new Error('undo')
   const undone = store.transaction().execute(async (transaction) => {
-    const asked: Node[] = []
+    const nodes: Node[] = []
     if (isPostgres(store)) await sql.raw(SETTINGS).execute(transaction)
-    await work(inside(transaction.withPlugin(collect(asked))))
-    statements = asked.length
-    for (const node of asked) {
+    await work(inside(transaction.withPlugin(collect(nodes))))
+    statements = nodes.length
+    for (const node of nodes) {
       const scopes: Scope[] = []
       collectScopes(node, scopes)
       const plan = isPostgres(store)
@@ -70,7 +68,7 @@ export async function problemsOf(
   return { statements, problems: [...problems].sort() }
 }
 
-/** Makes PostgreSQL scan or sort only if it can't avoid it, and skip checks of foreign keys. */
+/** Makes PostgreSQL scan or sort only when it has no alternative, and skip foreign key checks. */
 const UNCHECKED = 'set local session_replication_role = replica'
 const SETTINGS = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'material']
   .map((name) => `set local enable_${name} = off`)
@@ -89,9 +87,9 @@ function inside(transaction: Store): Store {
   return store
 }
 
-const collect = (asked: Node[]): KyselyPlugin => ({
+const collect = (nodes: Node[]): KyselyPlugin => ({
   transformQuery({ node }) {
-    if (node.kind !== 'RawNode') asked.push(node)
+    if (node.kind !== 'RawNode') nodes.push(node)
     return node
   },
   transformResult: async ({ result }) => result,
@@ -140,8 +138,7 @@ function judge({ accesses, sorts }: Plan, schema: Schema, scopes: Scope[]): stri
     const uniques = schema.unique.get(table) ?? []
     if (uniques.some((columns) => columns.every((each) => found.includes(each)))) continue
     for (const column of filtered) problems.push(`filters ${table} by ${column}`)
-    // A limit bounds the rows that are read if they come in the order of an index, without a
-    // filter.
+    // A limit bounds the rows read only if they come in index order and without a filter.
     const isBounded = scopes.some(({ hasLimit, tables }) => hasLimit && tables.has(table))
     if (found.length === 0 && !(isBounded && filtered.length === 0 && !sorts)) {
       problems.push(`scans ${table}`)
@@ -174,7 +171,7 @@ async function planOfSqlite(
       .filter(({ tables }) => tables.has(name))
       .sort((a, b) => likeness(b, name, schema, found) - likeness(a, name, schema, found))
     const table = scope?.tables.get(name)
-    if (!scope || table === undefined) continue // refers to the rows of a subquery
+    if (!scope || table === undefined) continue // reads the rows of a subquery
     const served = [...found, ...(schema.partial.get(index ?? '') ?? [])]
     const filtered = columnsOf(scope, name, schema).filter((column) => !served.includes(column))
     accesses.push({ table, found, filtered })
@@ -183,13 +180,13 @@ async function planOfSqlite(
 }
 
 /**
- * Scores how likely an access belongs to a query: it should have conditions on the found columns,
- * and few others.
+ * Scores how likely an access belongs to a query: the query should have conditions on the columns
+ * of the index, and few others.
  */
 function likeness(scope: Scope, name: string, schema: Schema, found: string[]): number {
-  const asked = columnsOf(scope, name, schema)
-  const common = asked.filter((column) => found.includes(column)).length
-  return common - (asked.length - common) / 100
+  const conditions = columnsOf(scope, name, schema)
+  const common = conditions.filter((column) => found.includes(column)).length
+  return common - (conditions.length - common) / 100
 }
 
 /** Returns the columns of a table that a query has conditions on. */
@@ -218,7 +215,7 @@ async function planOfPostgres(store: Store, schema: Schema, node: Node): Promise
   const plan: Plan = { accesses: [], sorts: false }
   const read = (node: PostgresNode): void => {
     const { 'Node Type': type, 'Relation Name': table, 'Index Cond': condition, Filter } = node
-    // PostgreSQL checks these again when it locks the row
+    // PostgreSQL rechecks the condition of a partial index when it locks the row.
     const served = schema.partial.get(node['Index Name'] ?? '') ?? []
     if (type.endsWith('Sort')) plan.sorts = true
     if (table !== undefined && type.endsWith('Scan')) {
@@ -233,7 +230,7 @@ async function planOfPostgres(store: Store, schema: Schema, node: Node): Promise
   return plan
 }
 
-/** Reads the schema from SQLite, which both databases share, without the tables in `fixed`. */
+/** Reads the schema, which both databases share, from SQLite, leaving out the tables in `fixed`. */
 export async function readPlanSchema(store: Store, fixed: readonly string[]): Promise<Schema> {
   const tables = await store.introspection.getTables()
   const columns = new Map(
@@ -263,9 +260,7 @@ export async function readPlanSchema(store: Store, fixed: readonly string[]): Pr
 
 const COPIES = 2_000
 
-/**
- * Copies all rows, with new ids and accounts, so often that PostgreSQL considers each table large.
- */
+/** Copies all rows, under new ids and accounts, until PostgreSQL considers each table large. */
 export const addOthers = (store: Store, schema: Schema): Promise<void> =>
   store.transaction().execute(async (store) => {
     await sql.raw(UNCHECKED).execute(store)

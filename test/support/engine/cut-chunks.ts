@@ -1,6 +1,6 @@
 import { ChunkCutter, type ChunkPlan, type MixtureChunk } from '../../../engine/job/chunks.ts'
 
-/** Cuts a whole signal, fed in blocks, into chunks. */
+/** Cuts a signal that arrives in blocks into chunks. */
 export async function* cutChunks(
   blocks: AsyncIterable<Float32Array[]> | Iterable<Float32Array[]>,
   channels: number,

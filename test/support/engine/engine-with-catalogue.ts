@@ -1,4 +1,4 @@
-/** Starts an engine that can also fetch the models in TEST_CATALOGUE, given as JSON. */
+/** Starts an engine that can also fetch the models in TEST_CATALOGUE (JSON). */
 
 import { CATALOGUE, type CatalogueEntry } from '../../../engine/installing/catalogue.ts'
 

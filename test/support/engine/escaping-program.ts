@@ -1,4 +1,4 @@
-/** Runs in a `LimitedProcess`, and tries what malicious code from a media file would try. */
+/** Runs in a `LimitedProcess` and tries what malicious code in a media file would try. */
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

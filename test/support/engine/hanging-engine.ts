@@ -1,4 +1,4 @@
-/** Starts an engine's compute thread that hangs, in its own process; SIGTERM stops it. */
+/** Starts an engine's compute thread, which hangs, in a process of its own; SIGTERM stops it. */
 
 import { ComputeThread } from '../../../engine/compute/compute-thread.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'

@@ -1,6 +1,6 @@
 /**
- * Makes a job and the dependencies that an engine serves it with; each test replaces the part it is
- * about.
+ * Makes a job and the dependencies with which an engine serves it; each test replaces the part it
+ * tests.
  */
 
 import type { Scheduler } from '../../../engine/compute/scheduler.ts'
@@ -20,7 +20,7 @@ import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
 import { FakeClock } from '../basics/fake-clock.ts'
 import { PLAIN_MODEL } from '../models/plain-model.ts'
 
-/** @param url of its source and its outputs */
+/** @param url of the source and the outputs */
 export const makeJob = (requestId: string, url = '', more: Partial<Job> = {}): Job => ({
   request_id: requestId,
   account_id: 'a',
@@ -41,7 +41,7 @@ interface JobPlace {
 }
 
 /**
- * Makes dependencies with a device, a store and a disk that never fail, one model, and callbacks
+ * Makes dependencies with one model, a device, a store and a disk that never fail, and callbacks
  * that do nothing.
  */
 export function makeJobDeps({ folder, threads, separate, settings }: JobPlace): JobDeps {
@@ -70,7 +70,7 @@ export function makeJobDeps({ folder, threads, separate, settings }: JobPlace): 
 export const isForTagger = ({ model }: ChunkOrder): boolean => model === TAGGER
 
 /**
- * Makes a tagger's logits for a chunk.
+ * Makes the tagger's logits for a chunk.
  * @param logitOf returns the logit of a class, the same in every step
  */
 export function makeTags(

@@ -1,4 +1,4 @@
-/** Gives endless work to a `LimitedProcess`, and prints its process id. */
+/** Gives a `LimitedProcess` a task that never ends, and prints its process id. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LimitedProcess } from '../../../engine/media/process/limited-process.ts'
@@ -13,6 +13,6 @@ const limited = new LimitedProcess<LimitedTask>(
 )
 const name = await limited.call('name')
 const work = limited.call('hang')
-await sleep(500) // until the work has started
+await sleep(500) // long enough for the work to start
 console.log(name)
 await work

@@ -1,4 +1,4 @@
-/** Runs in a `LimitedProcess`, and does what native code may do with a damaged file. */
+/** Runs in a `LimitedProcess` and does what native code may do with a damaged file. */
 
 import { answerCalls } from '../../../engine/media/process/process-rpc-server.ts'
 

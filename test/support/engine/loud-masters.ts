@@ -1,6 +1,6 @@
 /**
- * Makes loud masters from a seed, and separates them as the engine does, to check that the outputs
- * add up.
+ * Makes loud masters from a seed and separates them the way the engine does, to check that the
+ * outputs add up.
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ import { wavBytes } from '../media/wav.ts'
 const RATE = 44_100
 const SECONDS = 1.5
 
-/** How a master was made loud. All but `above full scale` keep samples within ±1. */
+/** Ways to make a master loud. All but `above full scale` keep samples within ±1. */
 const FINISHES = {
   clipped: (x: number) => Math.max(-1, Math.min(1, x)),
   limited: (x: number) => 0.98 * Math.tanh(x),
@@ -40,7 +40,7 @@ interface LoudMaster {
   file: Buffer
 }
 
-/** Makes a bar of drums, bass and a chord, far too loud and different for every seed. */
+/** Makes a bar of drums, bass and a chord that is far too loud and differs for every seed. */
 export function loudMaster(seed: number): LoudMaster {
   const names = Object.keys(FINISHES) as Finish[]
   const finish = names[seed % names.length]!
@@ -64,12 +64,12 @@ function bar(seed: number, side: number): Float32Array {
 
 interface SeparationResult {
   mixture: Planes
-  /** Samples as decoded from the files. */
+  /** Samples decoded from the output files. */
   outputs: Planes[]
   gainDb: number
 }
 
-/** Separates with the built-in model in its thread, and decodes and encodes as for any request. */
+/** Separates with the built-in model in its thread, decoding and encoding as for any request. */
 export class MasterSeparator {
   readonly #compute: ComputeThread
   readonly #scheduler: Scheduler
@@ -163,8 +163,8 @@ async function decode(path: string): Promise<Planes> {
 }
 
 /**
- * Returns the largest difference of any sample between the sum of the outputs and the mixture at
- * their gain.
+ * Returns the largest difference between a sample of the summed outputs and of the mixture at their
+ * gain.
  */
 export function sumError({ mixture, outputs, gainDb }: SeparationResult): number {
   const gain = 10 ** (gainDb / 20)
@@ -182,8 +182,7 @@ export function sumError({ mixture, outputs, gainDb }: SeparationResult): number
 const STEP = 2 ** -23
 
 /**
- * Bounds the error of the sum of two outputs: half a step for rounding each, the same again for the
- * float samples before, and one step because 24 bits store a sample of exactly +1 as the step
- * below.
+ * Bounds the error of the sum of two outputs: half a step for rounding each, the same for the float
+ * samples before, and one step because 24 bits store a sample of exactly +1 as the step below.
  */
 export const SUM_ERROR_MAX = 3 * STEP

@@ -1,4 +1,4 @@
-/** Serves one tiny HTDemucs checkpoint, with its entry for the catalogue of models. */
+/** Serves one tiny HTDemucs checkpoint, and provides its catalogue entry. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ export type HostAnswer = (
   count: number,
 ) => boolean
 
-/** Supports resumed downloads; `answer` may answer requests differently. */
+/** Starts a host that supports resumed downloads; `answer` may handle requests differently. */
 export async function startModelHost(
   t: Pick<TestContext, 'after'>,
   answer: HostAnswer = () => false,

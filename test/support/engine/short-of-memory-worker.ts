@@ -1,5 +1,5 @@
 /**
- * A compute worker whose device only has memory for one mono lane of mini. A second lane, or a
+ * A compute worker whose device has memory for just one mono lane of mini. A second lane, or a
  * stereo lane, which takes two rows, fails with the error of TensorFlow's allocator.
  */
 
@@ -9,7 +9,7 @@ import { native } from '../../../models/tensorflow/tensor.ts'
 
 const ROWS_MAX = 1
 
-/** Returns whether the results of an operation or graph hold all rows of a batch. */
+/** Tells whether the results of an operation or graph hold all rows of a batch. */
 const holdsRows = (name: string): boolean => name === 'ConcatV2' || name.startsWith(GRAPH_NAME)
 const isTooLarge = ({ shape }: NativeTensor): boolean => shape.length === 4 && shape[0]! > ROWS_MAX
 

@@ -6,8 +6,7 @@ import { ERRORS, type ErrorCode } from '../../../shared/errors.ts'
 import { ErrorResponse } from '../../../gateway/api/schemas.ts'
 
 /**
- * Asserts that a value has exactly the fields of its schema, although the API allows more in the
- * future.
+ * Asserts that a value has exactly the fields of its schema, although the API may add fields later.
  */
 export function assertShape(schema: TSchema, value: unknown): void {
   assert.deepEqual(Value.Errors(closed(schema) as TSchema, value), [])
@@ -27,7 +26,10 @@ function closed(schema: unknown): unknown {
   return isOpen ? { ...parts, additionalProperties: false } : parts
 }
 
-/** Asserts that a reply is this error, in the form of clause 2.1 and with the table's status. */
+/**
+ * Asserts that a reply is this error, in the form of clause 2.1 and with the status that the table
+ * gives.
+ */
 export function assertError(reply: Response, code: ErrorCode, param?: string): void {
   assert.equal(reply.statusCode, ERRORS[code].status, reply.body)
   const body = reply.json<ErrorResponse>()

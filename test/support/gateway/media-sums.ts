@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../../gateway/store/database.ts'
 
-/** Asserts that every account's sums and count of files match its rows. */
+/** Asserts that every account's byte sums and file count match its rows. */
 export async function assertMediaSums(store: Store): Promise<void> {
   const [accounts, files, requests] = await Promise.all([
     store.selectFrom('accounts').selectAll().execute(),
@@ -14,16 +14,16 @@ export async function assertMediaSums(store: Store): Promise<void> {
   for (const account of accounts) {
     const own = <Row extends { account_id: string }>(rows: Row[]) =>
       rows.filter(({ account_id }) => account_id === account.account_id)
-    const stored = own(files).filter((file) => file.media_removed_at === null)
+    const storedFiles = own(files).filter((file) => file.media_removed_at === null)
     const outputs = own(requests).filter(
       ({ status, media_removed_at }) => status === 'COMPLETED' && media_removed_at === null,
     )
     const open = own(requests).filter(({ status }) => !['COMPLETED', 'FAILED'].includes(status))
     assert.equal(
       account.media_held_bytes,
-      sum(stored.map((file) => file.file_size)) + sum(outputs.map((row) => row.media_bytes)),
+      sum(storedFiles.map((file) => file.file_size)) + sum(outputs.map((row) => row.media_bytes)),
     )
-    assert.equal(account.media_held_files, stored.length)
+    assert.equal(account.media_held_files, storedFiles.length)
     assert.equal(account.media_reserved_bytes, sum(open.map((row) => row.media_bytes)))
   }
 }

@@ -7,7 +7,10 @@ import type { Store } from '../../../gateway/store/database.ts'
 import type { LedgerRow } from '../../../gateway/store/schema/tables.ts'
 import { callWith, type Gateway } from './start-gateway.ts'
 
-/** Makes a metered account with `seconds`, and returns the gateway with its key. */
+/**
+ * Makes a metered account with a balance of `seconds`, and returns the gateway with the account's
+ * key.
+ */
 export async function meteredAccount(gateway: Gateway, seconds: number) {
   const { account_id: accountId } = await createAccount(gateway.deps, {
     name: 'Metered',

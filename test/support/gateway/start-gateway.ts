@@ -50,7 +50,7 @@ export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
-/** Parts that several gateways of one service share. */
+/** The parts that several gateways of one service share. */
 interface SharedParts {
   folder: string
   database: DatabasePlace
@@ -61,28 +61,28 @@ interface SharedParts {
 }
 
 export interface GatewayOptions {
-  /** Default: the environment decides. */
+  /** By default the environment decides. */
   database?: DatabaseKind
-  /** Another gateway, whose database, media, broker, clock and keys this one shares. */
+  /** Another gateway whose database, media, broker, clock and keys this one shares. */
   beside?: SharedParts
-  /** Default: those of the other gateway, or new ones. */
+  /** Defaults to those of the other gateway, or to new ones. */
   encryptionKeys?: Keys
   signingKeys?: Keys
   config?: Partial<GatewayConfig>
-  /** Limit of calls per key; without it there is none. */
+  /** Calls per minute that each key may make; unlimited by default. */
   rateLimitPerMinute?: number
   streamsMaxPerAccount?: number
   checkAudioUrl?: GatewayDeps['checkAudioUrl']
   checkWebhookUrl?: GatewayDeps['checkWebhookUrl']
-  /** Replaces the post to webhook receivers. */
+  /** Replaces the function that posts to webhook receivers. */
   postWebhook?: PublicPost['post']
-  /** SCRATCH_DIR of engines on the same host. */
+  /** SCRATCH_DIR of the engines on the same host. */
   engineFolder?: string
-  /** Default: `disk`. */
+  /** Defaults to `disk`. */
   mediaStore?: GatewayDeps['mediaStore']
-  /** Sees every statement other than those that begin and end transactions. */
+  /** Sees every statement except those that begin and end transactions. */
   plugin?: KyselyPlugin
-  /** The client for every engine, or a function that returns the one for an address. */
+  /** The client of every engine, or a function that returns the client for an address. */
   engine?: EngineClient | ((address: string) => EngineClient)
 }
 
@@ -122,7 +122,7 @@ const CONFIG: Omit<
   mediaSecondsMax: 7200,
 }
 
-/** An engine that only answers a cancel. */
+/** An engine that answers nothing but a cancel. */
 const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient => ({
   ...NO_MODELS,
   describe: () => Promise.reject(new Error('not there')),
@@ -194,7 +194,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const key = await newKey(deps)
   return {
     app,
-    /** Includes the author of changes to accounts and keys. */
+    /** Includes the author recorded with changes to accounts and keys. */
     deps: Object.assign(deps, { author: { tool: 'command_line', origin: 'test' } as const }),
     database,
     signingKeys,
@@ -209,7 +209,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     folder,
     canceled,
     key,
-    /** Makes a key, by default of a new account. */
+    /** Makes a key, by default for a new account. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** Returns the log lines of a level, in order. */
     logged: (level: 'error' | 'info'): Record<string, any>[] =>
@@ -233,7 +233,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
 }
 
 interface CallOptions {
-  /** Null for no key. */
+  /** Null to send no key. */
   key?: string | null
   body?: unknown
   headers?: Record<string, string>
@@ -312,7 +312,7 @@ function makeEvent(
 
 export const FILE_BYTES = Buffer.from('RIFF....')
 
-/** Request body that creates a file of FILE_BYTES. */
+/** Request body that creates a file the size of FILE_BYTES. */
 export const createFileBody = (fields: object = {}) => ({
   file_name: 'concert.m4a',
   content_type: 'audio/mp4',
@@ -332,7 +332,7 @@ export async function uploadFile(gateway: Gateway, fields: object = {}): Promise
 }
 
 /**
- * Submits `input`, with a newly uploaded file if it names none.
+ * Submits `input`, with a newly uploaded file if it names no source.
  * @param more further fields of the body
  */
 export async function submit(gateway: Gateway, input: object = {}, more: object = {}) {
@@ -367,7 +367,7 @@ export async function firstRequest({ store, publish }: Gateway): Promise<string>
   }
 }
 
-/** Returns the outputs that an engine reports for a source without video. */
+/** Returns the outputs that an engine would report for a source without video. */
 export const outputsOf = (job: Job) => {
   const files = Object.keys(job.upload_urls)
     .filter((part) => !part.endsWith('_video'))
@@ -375,11 +375,11 @@ export const outputsOf = (job: Job) => {
   return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
 }
 
-/** The attempt of events that name none. */
+/** The attempt id of events that set none. */
 export const ATTEMPT_ID = 'attempt-1'
 
 /**
- * Completes a request like an engine: uploads the outputs, then reports them.
+ * Completes a request as an engine would: uploads the outputs, then reports them.
  * @param fields of the event
  */
 export async function complete(
@@ -395,9 +395,7 @@ export async function complete(
   return job
 }
 
-/**
- * Uploads outputs like an engine in an attempt; the content is the name of each part, or `text`.
- */
+/** Uploads outputs as an engine would; the content is the name of each part, or `text`. */
 export async function uploadOutputs(
   gateway: Gateway,
   job: Job,

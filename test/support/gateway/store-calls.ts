@@ -1,6 +1,6 @@
 /**
- * Calls every exported function of `gateway/store/`, on rows that make it run all its statements.
- * Changes that a call needs first are made in raw SQL, which is not counted.
+ * Calls every exported function of `gateway/store/` on rows that make it run all its statements.
+ * What a call needs beforehand is set up in raw SQL, which is not counted.
  */
 
 import assert from 'node:assert/strict'
@@ -38,7 +38,8 @@ import type { Rows } from './store-rows.ts'
 
 export type Call = (store: Store, rows: Rows) => unknown
 /**
- * A call of each exported function of a module that runs all its statements, or why it has none.
+ * For each exported function of a module, a call that runs all its statements, or the reason why
+ * there is none.
  */
 type Calls<Module> = {
   [Name in keyof Module as Module[Name] extends (...given: never[]) => unknown ? Name : never]:
@@ -419,7 +420,7 @@ const ofAllAccounts: Calls<typeof allAccounts> = {
   bytesThatExpire: (store, { future }) => allAccounts.bytesThatExpire(store, future),
 }
 
-/** The calls of each module, by its file name. */
+/** The calls for each module, by file name. */
 export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | string>>>> = {
   accounts: ofAccounts,
   activity: {
@@ -491,7 +492,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   } satisfies Calls<typeof workCounts>,
 }
 
-/** Insert a row into each table that `makeRows` leaves empty. */
+/** Calls that insert a row into each table that `makeRows` leaves empty. */
 export const ADDING = [
   ofAttempts.insertAttempt,
   ofIdempotencyKeys.takeIdempotencyKey,

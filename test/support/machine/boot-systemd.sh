@@ -1,14 +1,14 @@
 #!/bin/sh
 # Boots the machine's own systemd in separate namespaces: the machine's files under an overlay whose
-# changes go to FOLDER, the checkout at /opt/winnow, no network but loopback, and no unit of the
-# machine except the journal's. Run as root: boot-systemd.sh CHECKOUT FOLDER, where FOLDER is empty,
-# and must be removed afterwards. It ends with its child, systemd, and systemd ends with it.
+# changes go to FOLDER, the checkout at /opt/winnow, no network but loopback, and none of the
+# machine's units except the journal's. Run as root: boot-systemd.sh CHECKOUT FOLDER. FOLDER must be
+# empty, and the caller removes it afterwards. The script and its child, systemd, end together.
 set -eu
 checkout=$1
 folder=$2
 
 if [ "${3:-}" != inside ]; then
-  # A separate subtree of control groups, which appears as the root in its cgroup namespace.
+  # Makes a subtree of control groups, which is the root in its cgroup namespace.
   groups=/sys/fs/cgroup
   [ -e $groups/cgroup.controllers ] || groups=$groups/unified
   group=$groups/winnow-test-$$
@@ -22,8 +22,8 @@ overlay() {
   mkdir "$folder/changes" "$folder/work" "$folder/root"
   mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/changes,workdir=$folder/work" "$folder/root"
 }
-# An overlay can't be on top of another, such as a container's disk; then the changes are kept in
-# memory.
+# An overlay can't be stacked on another, such as a container's disk; in that case the changes are
+# kept in memory.
 overlay 2>/dev/null || { mount -t tmpfs tmpfs "$folder" && overlay; }
 root=$folder/root
 for path in tmp var/tmp run dev; do mount -t tmpfs -o mode=1777 tmpfs "$root/$path"; done
@@ -45,9 +45,9 @@ mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 pivot_root "$root" "$root/run/before"
 cd /
 umount -l /run/before
-mount --make-rshared / # as systemd does where it is not in a container: credentials need it
+mount --make-rshared / # as systemd does outside of containers; credentials need it
 
-# Without a separate /tmp, systemd would clean the machine's.
+# Without a /tmp of its own, systemd would clean the machine's.
 [ "$(stat -f -c %T /tmp)" = tmpfs ] || exit 1
 for unit in sysinit basic sockets network-online shutdown; do
   printf '[Unit]\nDefaultDependencies=no\n' >/run/units/$unit.target
@@ -56,7 +56,7 @@ printf '[Unit]\nDefaultDependencies=no\nWants=systemd-journald.service\n' >/run/
 for unit in systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket; do
   cp "/lib/systemd/system/$unit" /run/units/
 done
-mount -t tmpfs tmpfs /lib/systemd/system # a package that is installed brings its own
+mount -t tmpfs tmpfs /lib/systemd/system # packages under test install their own units
 rm -rf /etc/systemd/system /etc/machine-id
 mkdir /etc/systemd/system
 echo 0123456789abcdef0123456789abcdef >/etc/machine-id

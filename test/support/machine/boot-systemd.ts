@@ -1,4 +1,4 @@
-/** Boots the machine's own systemd in namespaces next to the running one. */
+/** Boots the machine's own systemd in namespaces, next to the running one. */
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,10 +17,11 @@ const SYSTEMD = '/lib/systemd/systemd'
 const BOOT_MS_MAX = 60_000
 
 export interface Host {
-  /** Prefix of a command line that runs it in the host. */
+  /** Prefix that makes a command line run in the host. */
   enter: readonly string[]
   /**
-   * Runs a command in the host; resolves with its standard output. @throws Error with its output
+   * Runs a command in the host and resolves with its standard output.
+   * @throws Error with the output
    */
   run(...words: string[]): Promise<string>
 }
@@ -52,7 +53,7 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
     child.kill('SIGKILL')
     await ended
     await removeGroups(child.pid!)
-    await rm(folder, { recursive: true }) // its mounts are gone with their namespace
+    await rm(folder, { recursive: true }) // its mounts disappeared with their namespace
   })
   const deadline = Date.now() + BOOT_MS_MAX
   for (;;) {
@@ -69,7 +70,7 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
   }
 }
 
-/** Writes a file in the host, and creates its folders. */
+/** Writes a file in the host, creating the folders above it. */
 export async function writeIn(
   { enter }: Host,
   path: string,
@@ -87,7 +88,7 @@ export async function writeIn(
   if (code !== 0) throw new Error(`${path} can't be written`)
 }
 
-/** Runs a command with the host's own environment, without the test's NODE_OPTIONS. */
+/** Runs a command with the host's own environment, free of the test's NODE_OPTIONS. */
 async function runIn(enter: readonly string[], words: string[]): Promise<string> {
   const [command = '', ...rest] = [...enter, ...words]
   const env = { PATH: process.env.PATH, HOME: '/root' }
@@ -95,9 +96,7 @@ async function runIn(enter: readonly string[], words: string[]): Promise<string>
   return stdout
 }
 
-/**
- * Removes the control groups, which take a moment to become empty after their processes have ended.
- */
+/** Removes the control groups, which stay busy for a moment after their processes have exited. */
 async function removeGroups(pid: number): Promise<void> {
   const all = '/sys/fs/cgroup'
   const group = [all, join(all, 'unified')]

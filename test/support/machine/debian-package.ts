@@ -1,4 +1,4 @@
-/** Provides programs of Debian packages that tests need. */
+/** Provides the programs of Debian packages that tests need. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -12,23 +12,23 @@ const run = promisify(execFile)
 const RUNTIME = fileURLToPath(new URL('../../../.runtime', import.meta.url))
 const PROGRAM_FOLDERS = ['usr/bin', 'usr/sbin']
 
-/** Fails the test with the command to install the program if it is missing. */
+/** If the program is missing, fails the test with the command that installs it. */
 export function assertProgram(program: string, packageName: string): void {
   const { error } = spawnSync(program, ['--version'])
   assert.ok(!error, `${program} is missing: sudo apt-get install -y ${packageName}`)
 }
 
 export interface DebianPrograms {
-  /** The folder of the programs. */
+  /** Folder of the programs. */
   folder: string
-  /** Lets them find the libraries that came with them. */
+  /** Environment in which they find the libraries that came with them. */
   env: NodeJS.ProcessEnv
 }
 
 /**
- * Returns the programs of a package: the installed ones, or those of the package unpacked with its
- * missing dependencies, because installing it would need root and might start a service.
- * @throws Error with the command that installs them
+ * Returns the installed programs of a package, or else unpacks the package with its missing
+ * dependencies, because installing it would require root and might start a service.
+ * @throws Error with the command that installs the package
  */
 export async function debianPrograms(
   packageName: string,
@@ -67,17 +67,16 @@ async function unpack(packageName: string, root: string): Promise<void> {
     }
     await rename(join(fresh, 'unpacked'), root)
   } catch (error) {
-    if (!existsSync(root)) throw error // otherwise another process was faster
+    if (!existsSync(root)) throw error // otherwise another process got there first
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }
 }
 
 /**
-/**
- * Downloads package lists into `folder` and returns options to use them, for a machine without any,
- * such as a container.
- * @param sources what sources.list would say, instead of the machine's
+ * Downloads package lists into `folder` and returns the options that use them, for machines without
+ * any, such as containers.
+ * @param sources the content of sources.list, in place of the machine's
  */
 export async function ownLists(folder: string, sources?: string): Promise<string[]> {
   const [lists, cache] = [join(folder, 'lists'), join(folder, 'cache')]

@@ -1,4 +1,7 @@
-/** Compose, as a plug-in of Docker's client: this machine's, or Debian's, unpacked without root. */
+/**
+ * Docker Compose, as a plug-in of the Docker client: this machine's, or Debian's, unpacked without
+ * root.
+ */
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,14 +12,17 @@ import { promisify } from 'node:util'
 import { ownLists } from './debian-package.ts'
 
 const run = promisify(execFile)
-/** The folder of settings of Docker's client. */
+/** Configuration folder of the Docker client. */
 const CONFIG = fileURLToPath(new URL('../../../.runtime/docker-config', import.meta.url))
-/** Debian 12 has an older Compose alone; this one runs there. */
+/** Debian 12 only has an older Compose; the one from Debian 13 runs there too. */
 const SOURCES =
   'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ' +
   'http://deb.debian.org/debian trixie main\n'
 
-/** With these variables, `docker compose` is there. @throws Error where it can't be fetched */
+/**
+ * Returns the environment variables with which `docker compose` works.
+ * @throws Error if Compose can't be fetched
+ */
 export async function composeEnvironment(): Promise<NodeJS.ProcessEnv> {
   const isThere = await run('docker', ['compose', 'version']).then(
     () => true,
@@ -34,7 +40,7 @@ async function unpack(): Promise<void> {
     await run('apt-get', [...options, 'download', 'docker-compose'], { cwd: fresh })
     const file = (await readdir(fresh)).find((name) => name.endsWith('.deb'))!
     await run('dpkg', ['--extract', file, 'unpacked'], { cwd: fresh })
-    await rename(join(fresh, 'unpacked/usr/libexec/docker'), CONFIG) // it holds cli-plugins
+    await rename(join(fresh, 'unpacked/usr/libexec/docker'), CONFIG) // contains cli-plugins/
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }

@@ -1,5 +1,5 @@
-// NVIDIA's management library with two GPUs of fixed readings: the second supports less, and once
-// it has been watched it reports two Xids.
+// Fakes NVIDIA's management library, with two GPUs and fixed readings. The second supports less, and
+// reports two Xids once it is being watched.
 #include <cstdint>
 #include <cstring>
 

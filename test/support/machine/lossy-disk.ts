@@ -1,5 +1,5 @@
 /**
- * Simulates a disk that loses power: to the file system, everything that was not flushed is gone.
+ * Simulates a disk that loses power: as far as the file system knows, everything unflushed is gone.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -13,7 +13,7 @@ export interface LossyDisk {
   folder: string
   /** Cuts the power: reads and writes fail from now on. */
   losePower(): void
-  /** Mounts the disk again, with what had reached it. */
+  /** Mounts the disk again, with whatever had been flushed to it. */
   restore(): void
 }
 
@@ -23,15 +23,15 @@ const run = (...[command, ...words]: readonly [string, ...string[]]) =>
   execFileSync(command, words, { stdio: 'pipe' })
 
 /**
- * An ext4 in a file. Power is lost with the system call for testing file systems (FS_IOC_SHUTDOWN,
- * without flushing the journal), which Python can make.
+ * Cuts the power of an ext4 file system in a file, by the system call for testing file systems
+ * (FS_IOC_SHUTDOWN, without flushing the journal), which Python can make.
  */
 const LOSE_POWER = `
 import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack('I', 2))
 `
 
-/** Why this process can't mount a disk; null if it can. */
+/** Returns why this process can't mount a disk; null if it can. */
 export function whyNoLossyDisk(): string | null {
   if (process.getuid?.() !== 0) return 'a disk can be mounted by root alone'
   const folder = mkdtempSync(join(tmpdir(), 'lossy-disk-'))
@@ -47,7 +47,7 @@ export function whyNoLossyDisk(): string | null {
   }
 }
 
-/** Mounts it until the test ends; whatever uses it must end first. */
+/** Mounts the disk until the test ends; whatever uses it must end first. */
 export async function mountLossyDisk(
   t: Pick<TestContext, 'after'>,
   mebibytes: number,

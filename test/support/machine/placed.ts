@@ -1,4 +1,4 @@
-/** Adapts an example configuration to a test's own places. */
+/** Adapts an example configuration to a test's own paths and ports. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const ROOT = new URL('../../../', import.meta.url)
 
 /**
- * Returns the text of `path`, from the root of the checkout, with every occurrence of each key of
- * `places` replaced.
+ * Returns the text of `path`, relative to the root of the checkout, with every occurrence of each
+ * key of `places` replaced.
  * @throws AssertionError if a key does not occur, because the example has changed
  */
 export async function placed(

@@ -1,4 +1,4 @@
-/** Runs Prometheus and its promtool, either the machine's or Debian's, unpacked without root. */
+/** Runs Prometheus and promtool: the machine's own, or Debian's, unpacked without root. */
 
 import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -24,13 +24,13 @@ export async function promtool(...args: readonly string[]): Promise<void> {
 }
 
 export interface Prometheus {
-  /** Calls its HTTP API and returns the `data` of the response. */
+  /** Calls Prometheus's HTTP API and returns the `data` of the response. */
   ask<T>(path: string): Promise<T>
 }
 
 /**
- * Starts Prometheus with the configuration in ops/, with these addresses (`host:port`) in place of
- * the example's, until the test ends. It scrapes four times a second.
+ * Starts Prometheus with the configuration in ops/ until the test ends, with these addresses
+ * (`host:port`) in place of the example's. It scrapes four times a second.
  */
 export async function startPrometheus(
   t: TestContext,

@@ -14,11 +14,11 @@ export interface SmallDisk {
   free(): Promise<void>
 }
 
-/** Why this process can't mount a disk; null if it can. */
+/** Returns why this process can't mount a disk; null if it can. */
 export function whyNoSmallDisk(): string | null {
   if (process.getuid?.() !== 0) return 'a disk can be mounted by root alone'
   try {
-    // Even root can't, without the right to mount, as in most containers.
+    // Even root can't where it lacks the permission to mount, as in most containers.
     execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'pipe' })
     return null
   } catch (error) {
@@ -26,10 +26,10 @@ export function whyNoSmallDisk(): string | null {
   }
 }
 
-/** Pieces to fill it with, the large ones first. */
+/** The pieces that fill the disk, large ones first. */
 const PIECES = [1_048_576, 4_096].map((bytes) => Buffer.alloc(bytes))
 
-/** Mounts it until the test ends; whatever uses it must end first, by a later `t.after`. */
+/** Mounts the disk until the test ends; whatever uses it must end first, by a later `t.after`. */
 export async function mountSmallDisk(
   t: Pick<TestContext, 'after'>,
   mebibytes: number,

@@ -1,4 +1,4 @@
-/** Starts Podman or Docker with its own store, which is removed after the test. */
+/** Starts Podman or Docker with a store of its own, which is removed after the test. */
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,15 +11,18 @@ import { promisify } from 'node:util'
 import { composeEnvironment } from './docker-compose.ts'
 
 /**
- * Runs podman or docker, which take the same words; resolves with its standard output.
- * @throws Error with what it said
+ * Runs podman or docker, which take the same arguments; resolves with the standard output.
+ * @throws Error with the output
  */
 export type Containers = (...words: string[]) => Promise<string>
 
 const DOCKER_MS_MAX = 60_000
 const OUTPUT_BYTES_MAX = 2 ** 26
 
-/** Replaces what a machine that is itself a container may lack: control groups, and rights to raise limits. */
+/**
+ * Does without what a machine that is itself a container may lack: control groups, and the right to
+ * raise limits.
+ */
 const SETTINGS = `[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -27,10 +30,16 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 lock_type = "file"
 `
 
-/** crun refuses to run if control groups of both versions are mounted; it sees one alone here. */
+/**
+ * crun refuses to run where control groups of both versions are mounted, so it gets to see only
+ * one.
+ */
 const NAMESPACE = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo ready && exec sleep infinity'
 
-/** Needs root. Containers that are left are removed at the end, with their mounts and volumes. */
+/**
+ * Starts Podman, which requires root. Containers still left at the end are removed with their
+ * mounts and volumes.
+ */
 export async function startPodman(t: TestContext): Promise<Containers> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-podman-'))
   const settings = join(folder, 'containers.conf')
@@ -63,8 +72,8 @@ export async function startPodman(t: TestContext): Promise<Containers> {
 }
 
 /**
- * As `startPodman`, by a Docker daemon of its own, with Compose; its bridge, docker0, stays. Needs
- * root.
+ * Like `startPodman`, but with Compose and a Docker daemon of its own, whose bridge, docker0, is
+ * left behind. Requires root.
  */
 export async function startDocker(t: TestContext): Promise<Containers> {
   const env = { ...process.env, ...(await composeEnvironment()) }
@@ -77,9 +86,9 @@ export async function startDocker(t: TestContext): Promise<Containers> {
   ]
   const daemon = spawn('sh', ['-c', 'exec dockerd "$@" 2>"$0"', log, ...words], { stdio: 'ignore' })
   const ended = once(daemon, 'exit')
-  const docker: Containers = async (...given) => {
+  const docker: Containers = async (...args) => {
     const options = { env, maxBuffer: OUTPUT_BYTES_MAX }
-    const { stdout } = await promisify(execFile)('docker', ['--host', address, ...given], options)
+    const { stdout } = await promisify(execFile)('docker', ['--host', address, ...args], options)
     return stdout
   }
   t.after(async () => {

@@ -11,7 +11,7 @@ import { placed } from './placed.ts'
 import { TLS_FILES } from '../http/tls-files.ts'
 
 interface Places {
-  /** Ports on loopback for clients, by http, https and gRPC. */
+  /** Loopback ports for clients that speak http, https and gRPC. */
   ports: { http: number; https: number; grpc: number }
   /** Ports of the two gateways, which need not be open yet. */
   gateways: readonly [GatewayPorts, GatewayPorts]
@@ -22,7 +22,10 @@ export interface GatewayPorts {
   grpc: number
 }
 
-/** Uses the certificate of TLS_FILES. Resolves when it listens; `log` returns its log so far. */
+/**
+ * Starts HAProxy with the certificate of TLS_FILES. Resolves once it listens; `log` returns its log
+ * so far.
+ */
 export async function startHaproxy(
   t: Pick<TestContext, 'after'>,
   { ports, gateways: [one, two] }: Places,
@@ -51,7 +54,7 @@ export async function startHaproxy(
   let log = ''
   const ended = once(server, 'exit')
   t.after(async () => {
-    server.kill('SIGTERM') // the master then ends its worker immediately
+    server.kill('SIGTERM') // makes the master stop its worker at once
     await ended
     await rm(folder, { recursive: true, force: true })
   })

@@ -13,12 +13,12 @@ import { takesConnections } from '../processes/takes-connections.ts'
 import { TLS_FILES } from '../http/tls-files.ts'
 
 interface Places {
-  /** Ports on loopback: nginx's https port, and the gateway's. */
+  /** Loopback ports: nginx's for https, and the gateway's. */
   ports: { https: number; gateway: number }
   mediaFolder: string
 }
 
-/** Uses the certificate of TLS_FILES. Resolves when it listens. */
+/** Starts nginx with the certificate of TLS_FILES. Resolves once it listens. */
 export async function startNginx(
   t: Pick<TestContext, 'after'>,
   { ports, mediaFolder }: Places,

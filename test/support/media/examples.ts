@@ -1,4 +1,4 @@
-/** Measures separated sound, and reads the files of the examples. */
+/** Measures separated sound, and reads the example files. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { readWav24 } from './wav.ts'
 export const examplePath = (name: string): string =>
   fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
-/** Reads a 16-bit WAV file with a plain header, like the examples'. */
+/** Reads a 16-bit WAV file with a plain header, like those of the examples. */
 export async function readWav16(path: string): Promise<Float32Array[]> {
   const file = await readFile(path)
   const channels = file.readUInt16LE(22)
@@ -45,10 +45,10 @@ export function siSdr(
   return 10 * Math.log10((scale * scale * energy) / distortion)
 }
 
-/** Bound of `sumError`: both outputs are rounded to 24 bits, and their sum to float32. */
+/** Bounds `sumError`: both outputs are rounded to 24 bits, and their sum to float32. */
 export const SUM_ERROR_MAX = 3 / 2 ** 23
 
-/** Returns the largest difference of a sample between `target + residual` and the mixture. */
+/** Returns the largest difference between a sample of `target + residual` and of the mixture. */
 export function sumError(
   target: readonly Float32Array[],
   residual: readonly Float32Array[],
@@ -64,7 +64,7 @@ export function sumError(
 }
 
 /**
- * Fails unless these WAV outputs of `siren-and-speech.wav` add up to it, and the target is the
+ * Fails unless these WAV outputs for `siren-and-speech.wav` add up to it and the target is the
  * siren.
  */
 export async function assertSiren(outputs: { target: Buffer; residual: Buffer }): Promise<void> {

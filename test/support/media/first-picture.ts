@@ -18,7 +18,7 @@ import { PacketReader } from '../../../engine/media/read/packet-reader.ts'
 export interface FirstPicture {
   width: number
   height: number
-  /** Aspect ratio of a pixel, in the container and in the coding. */
+  /** Pixel aspect ratio as stated by the container, and by the coded stream. */
   pixelAspect: { container: number; coding: number }
   matrix: AVColorSpace
   primaries: AVColorPrimaries
@@ -32,7 +32,7 @@ export interface FirstPicture {
   rgbAt(x: number, y: number): number[]
 }
 
-/** Reads a video with 8-bit 4:2:0 pictures. */
+/** Reads the first picture of a video with 8-bit 4:2:0 pictures. */
 export async function firstPicture(path: string): Promise<FirstPicture> {
   const reader = await PacketReader.open(path, isVideo)
   const { stream } = reader
@@ -82,12 +82,12 @@ function describe(frame: Frame): Omit<FirstPicture, 'pixelAspect'> {
       const [luma, blue, red] = planes.map((plane, p) =>
         p === 0 ? plane[y]![x]! : plane[Math.floor(y / 2)]![Math.floor(x / 2)]!,
       )
-      return shown([luma!, blue!, red!], matrix, isFullRange)
+      return toRgb([luma!, blue!, red!], matrix, isFullRange)
     },
   }
 }
 
-/** Shares of red and blue in luma. Players assume those of SD video by default. */
+/** Weights of red and blue in luma. Players assume those of SD video by default. */
 const sharesOf = (matrix: AVColorSpace): [number, number] =>
   matrix === AVCOL_SPC_BT709
     ? [0.2126, 0.0722]
@@ -95,7 +95,7 @@ const sharesOf = (matrix: AVColorSpace): [number, number] =>
       ? [0.2627, 0.0593]
       : [0.299, 0.114]
 
-function shown([y, u, v]: [number, number, number], matrix: AVColorSpace, isFullRange: boolean) {
+function toRgb([y, u, v]: [number, number, number], matrix: AVColorSpace, isFullRange: boolean) {
   const [kr, kb] = sharesOf(matrix)
   const luma = isFullRange ? y : ((y - 16) * 255) / 219
   const [pb, pr] = [u, v].map((x) => ((x - 128) * 255) / (isFullRange ? 255 : 224)) as [
@@ -108,7 +108,7 @@ function shown([y, u, v]: [number, number, number], matrix: AVColorSpace, isFull
   return [red, green, blue].map((x) => Math.round(Math.min(255, Math.max(0, x))))
 }
 
-/** Converts colours to numbers of `bits`, the inverse of a player. */
+/** Converts colors to YUV values of `bits` bits; the inverse of what a player does. */
 export function yuvOf(
   [red, green, blue]: readonly [number, number, number],
   { matrix, isFullRange, bits = 8 }: { matrix: AVColorSpace; isFullRange: boolean; bits?: number },

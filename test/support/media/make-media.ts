@@ -36,57 +36,57 @@ import type { Planes } from './signals.ts'
 export interface AudioTrack {
   planes: Planes
   sampleRate: number
-  /** FFmpeg's name of the encoder, such as `libmp3lame`. */
+  /** FFmpeg's name for the encoder, such as `libmp3lame`. */
   encoder: string
   bitRate?: number
-  /** Options of FFmpeg's encoder. */
+  /** Options for FFmpeg's encoder. */
   options?: Record<string, string>
-  /** Seconds from the start of the file to that of the track. */
+  /** Seconds from the start of the file to the start of the track. */
   delay?: number
-  /** Shifts everything after a sample by that many seconds; negative for earlier. */
+  /** Shifts everything after a sample by a number of seconds; negative for earlier. */
   jumps?: readonly { afterSample: number; seconds: number }[]
-  /** Metadata such as its language. */
+  /** Metadata, such as the language. */
   tags?: Record<string, string>
   disposition?: AVDisposition
 }
 
 export interface VideoTrack {
   seconds: number
-  /** FFmpeg's name of the encoder, such as `libx264`. */
+  /** FFmpeg's name for the encoder, such as `libx264`. */
   encoder: string
-  /** Whether it is a single picture that belongs to the sound. */
+  /** Whether the track is a single picture that belongs to the sound. */
   isCoverArt?: boolean
-  /** Seconds from the start of the file to that of the track. */
+  /** Seconds from the start of the file to the start of the track. */
   delay?: number
-  /** Shifts everything after a frame by that many seconds. */
+  /** Shifts everything after a frame by a number of seconds. */
   jumps?: readonly { afterFrame: number; seconds: number }[]
-  /** Options of FFmpeg's encoder. */
+  /** Options for FFmpeg's encoder. */
   options?: Record<string, string>
   /** Numbers of the white frames; all others are a moving pattern. */
   flashes?: readonly number[]
   width?: number
   height?: number
-  /** Default 10, without telling the container. */
+  /** Default: 10, which the container does not state. */
   framesPerSecond?: number
   /** Adds the display matrix of a quarter turn, as phones do. */
   isTurned?: boolean
-  /** Default: the encoder's usual format. */
+  /** Defaults to the encoder's usual format. */
   format?: AVPixelFormat
   /** Sets further properties of the encoder, such as colours. */
   set?: (codec: CodecContext) => void
-  /** Paints each picture, in place of the pattern. */
+  /** Paints each picture instead of the pattern. */
   paint?: (frame: Frame, number: number) => void
-  /** Pixel aspect ratio that the container states; the coding may state another one. */
+  /** Pixel aspect ratio that the container states; the coded stream may state another. */
   pixelAspect?: Rational
 }
 
 export interface Tracks {
-  /** Metadata such as title and artist. */
+  /** Metadata, such as title and artist. */
   tags?: Record<string, string>
   /** One track, or several. */
   audio?: AudioTrack | readonly AudioTrack[]
   video?: VideoTrack
-  /** Options of FFmpeg's muxer. */
+  /** Options for FFmpeg's muxer. */
   containerOptions?: Record<string, string>
 }
 
@@ -110,7 +110,7 @@ const PIXEL_FORMATS: Partial<Record<string, AVPixelFormat>> = {
   png: AV_PIX_FMT_GRAY8,
 }
 
-/** Rows of a 3 x 3 matrix in fixed point: 16 fractional bits, and 30 in the last column. */
+/** A 3 x 3 matrix by rows, in fixed point: 16 fractional bits, or 30 in the last column. */
 const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
 
 const WIDTH = 64
@@ -119,7 +119,7 @@ const FRAMES_PER_SECOND = 10
 
 /**
  * Writes a media file with audio streams, one video stream (a moving pattern), or both.
- * @param container FFmpeg's name of a muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
+ * @param container FFmpeg's name for the muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
  */
 export async function makeMedia(path: string, container: string, tracks: Tracks): Promise<void> {
   const { audio = [], video, tags = {}, containerOptions = {} } = tracks
@@ -129,12 +129,12 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const opened = [
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
   ]
-  const heard: Track[] = []
+  const audioTracks: Track[] = []
   for (const sound of sounds) {
     const track = await openTrack(output, sound, (codec) => setAudio(codec, sound))
     track.stream.metadata = Dictionary.fromObject(sound.tags ?? {})
     if (sound.disposition) track.stream.setDisposition(sound.disposition)
-    heard.push(track)
+    audioTracks.push(track)
   }
   if (video?.framesPerSecond) {
     opened[0]!.stream.avgFrameRate = new Rational(video.framesPerSecond, 1)
@@ -151,7 +151,7 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const options = Dictionary.fromObject(containerOptions)
   FFmpegError.throwIfError(await output.writeHeader(options), 'header')
   if (video) await writeTrack(output, opened[0]!, videoFrames(video))
-  for (const [i, track] of heard.entries()) {
+  for (const [i, track] of audioTracks.entries()) {
     await writeTrack(output, track, audioFrames(sounds[i]!, track.codec))
   }
   FFmpegError.throwIfError(await output.writeTrailer(), 'trailer')

@@ -1,4 +1,4 @@
-/** Reads the pictures of a video and their times, and makes sound that can be aligned with them. */
+/** Reads the pictures of a video with their times, and makes sound to align with them. */
 
 import { createHash } from 'node:crypto'
 import { AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants'
@@ -7,7 +7,7 @@ import { isVideo, startSecondsOf } from '../../../engine/media/read/open-media.t
 import { PacketReader } from '../../../engine/media/read/packet-reader.ts'
 import { chirp, noise } from './signals.ts'
 
-/** A chirp, and in it one loud burst of noise of 5 ms. */
+/** Returns a chirp with one loud 5 ms burst of noise, which starts at `at`. */
 export function clickedChirp(seconds: number, sampleRate: number, at: number): Float32Array {
   const burst = noise(seconds, sampleRate)
   const isBurst = (time: number) => time >= at && time < at + 0.005
@@ -16,24 +16,24 @@ export function clickedChirp(seconds: number, sampleRate: number, at: number): F
   )
 }
 
-/** Start of the click, in seconds. */
+/** Returns when the click starts, in seconds. */
 export const clickOf = (wave: Float32Array, sampleRate: number): number =>
   wave.findIndex((x) => Math.abs(x) > 0.35) / sampleRate
 
 export interface Pictures {
   codec: string
-  /** Hexadecimal; null: upright. */
+  /** Hexadecimal; null if the picture is upright. */
   displayMatrix: string | null
   title: string | null
-  /** Hash of each packet, in order. */
+  /** Hash of each packet's payload, in order. */
   pictures: string[]
   /** When each picture is shown, in order, in seconds from the start of the media. */
   times: number[]
-  /** How bright each is, in the order of `times`. */
+  /** Brightness of each picture, in the order of `times`. */
   lights: number[]
-  /** When the brightest is shown. */
+  /** When the brightest picture is shown. */
   flash: number
-  /** When the last one ends. */
+  /** When the last picture ends. */
   seconds: number
 }
 
@@ -81,7 +81,9 @@ export async function readVideo(path: string): Promise<Pictures> {
   return found
 }
 
-/** A packet's payload: in H.264 and HEVC its units without what leads them, start codes or lengths. */
+/**
+ * Returns a packet's payload: for H.264 and HEVC, its units without their start codes or lengths.
+ */
 function bare(data: Buffer): Buffer {
   const text = data.toString('latin1')
   if (!/^\0\0\0?\x01/.test(text)) return unitsByLength(data)
@@ -92,7 +94,7 @@ function bare(data: Buffer): Buffer {
 function unitsByLength(data: Buffer): Buffer {
   const units: Buffer[] = []
   for (let at = 0; at < data.length;) {
-    if (at + 4 > data.length || at + 4 + data.readUInt32BE(at) > data.length) return data // no units
+    if (at + 4 > data.length || at + 4 + data.readUInt32BE(at) > data.length) return data // has no units
     const length = data.readUInt32BE(at)
     units.push(data.subarray(at + 4, at + 4 + length))
     at += 4 + length

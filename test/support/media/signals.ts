@@ -1,6 +1,4 @@
-/** Test signals. */
-
-/** One array a channel, values in ±1. */
+/** One array per channel, with values in ±1. */
 export type Planes = readonly Float32Array[]
 
 const signal = (seconds: number, sampleRate: number, value: (t: number) => number): Float32Array =>
@@ -9,7 +7,7 @@ const signal = (seconds: number, sampleRate: number, value: (t: number) => numbe
 export const sine = (hertz: number, seconds: number, sampleRate: number): Float32Array =>
   signal(seconds, sampleRate, (t) => 0.5 * Math.sin(2 * Math.PI * hertz * t))
 
-/** Rises from 200 Hz by 1 kHz a second: alike to itself at no other time, so that a shift shows. */
+/** Rises from 200 Hz by 1 kHz per second. It never repeats, so any shift in time shows. */
 export const chirp = (seconds: number, sampleRate: number): Float32Array =>
   signal(seconds, sampleRate, (t) => 0.5 * Math.sin(2 * Math.PI * (200 * t + 500 * t * t)))
 
@@ -23,7 +21,7 @@ export function concatenate(parts: readonly Float32Array[]): Float32Array {
   return whole
 }
 
-/** White noise in ±0.5; the same for the same seed. */
+/** White noise in ±0.5 that depends only on the seed. */
 export function noise(seconds: number, sampleRate: number, seed = 1): Float32Array {
   let state = seed
   return signal(seconds, sampleRate, () => {

@@ -1,4 +1,7 @@
-/** Songs with their stems, in stereo at 44.1 kHz, and how near an estimate is to a stem. */
+/**
+ * Reads songs with their stems, in stereo at 44.1 kHz, and measures how close an estimate is to a
+ * stem.
+ */
 
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,23 +12,23 @@ import { concatenate, type Planes } from './signals.ts'
 export const SONG_RATE = 44_100
 
 const LIMITS = { mediaSecondsMax: 600, channelsMax: 2, sampleRate: SONG_RATE }
-/** Tracks of the excerpt; the first one is the mixture. */
+/** Tracks of the excerpt; the first is the mixture. */
 const TRACKS = ['mixture', 'drums', 'bass', 'other', 'vocals']
-/** Words of a file's name that say what it holds. */
+/** Words in a file name that tell what the file holds. */
 const STEMS = ['vocals', 'drums', 'bass']
 
 export interface Song {
   name: string
   /** The sum of all stems. */
   mixture: Planes
-  /** By the prompt that asks for each. */
+  /** Each stem by the prompt that asks for it. */
   stems: ReadonlyMap<string, Planes>
 }
 
 /**
- * Reads the excerpt that the Python package stempeg brings for tests: six seconds of "Falcon 69" by
- * The Easton Ellises (CC BY-NC-SA 3.0), one of MUSDB18's songs for tests.
- * @throws Error when the package can't be fetched
+ * Reads the excerpt that the Python package stempeg includes for tests: six seconds of "Falcon 69"
+ * by The Easton Ellises (CC BY-NC-SA 3.0), from the test songs of MUSDB18.
+ * @throws Error if the package can't be fetched
  */
 export async function readExcerpt(): Promise<Song> {
   const folder = join(await pythonPackages('stempeg==0.2.6'), 'stempeg/data')
@@ -38,8 +41,9 @@ export async function readExcerpt(): Promise<Song> {
 }
 
 /**
- * Reads a folder that holds the stems of a song and nothing else, all of one length. A file is
- * asked for by those of "vocals", "drums" and "bass" that are in its name; one without is not.
+ * Reads a folder that holds the stems of one song, all of the same length, and nothing else. The
+ * prompt for a file names whichever of "vocals", "drums" and "bass" are in its name; a file with
+ * none of them has no prompt.
  */
 export async function readSong(folder: string): Promise<Song> {
   const stems = new Map<string, Planes>()
@@ -60,7 +64,7 @@ async function read(file: string, track: number): Promise<Planes> {
   return joinPlanes(blocks)
 }
 
-/** Joins blocks of stereo that follow each other. */
+/** Joins consecutive blocks of stereo. */
 export const joinPlanes = (blocks: readonly Planes[]): Float32Array[] =>
   [0, 1].map((c) => concatenate(blocks.map((block) => block[c] ?? new Float32Array(0))))
 
@@ -73,8 +77,8 @@ export const less = (whole: Planes, part: Planes): Float32Array[] =>
   whole.map((plane, c) => plane.map((x, i) => x - part[c]![i]!))
 
 /**
- * SDR in dB: 10 log10(sum s² / sum (s - estimate)²), over all channels and samples. It has neither
- * the windows nor the filters of museval.
+ * SDR in dB: 10 log10(sum s² / sum (s - estimate)²), over all channels and samples. Unlike museval,
+ * it uses neither windows nor filters.
  */
 export function sdr(truth: Planes, estimate: Planes): number {
   const power = (planes: Planes) =>

@@ -1,4 +1,7 @@
-/** Writes and reads WAV without FFmpeg, so that the engine's FFmpeg is measured against another code. */
+/**
+ * Writes and reads WAV without FFmpeg, so that tests check the engine's FFmpeg against independent
+ * code.
+ */
 
 import type { Planes } from './signals.ts'
 
@@ -25,7 +28,7 @@ function writeInt24(to: DataView, at: number, x: number): void {
   to.setInt8(at + 2, level >> 16)
 }
 
-/** A WAV file; `mask` makes its header one that names loudspeakers. */
+/** Makes a WAV file; with `mask`, its header names the loudspeakers. */
 export function wavBytes(
   planes: Planes,
   sampleRate: number,
@@ -68,7 +71,7 @@ function riffChunk(name: string, content: Buffer): Buffer {
 export interface Wav {
   sampleRate: number
   bits: number
-  /** 0 where the header names no loudspeakers. */
+  /** 0 if the header names no loudspeakers. */
   mask: number
   planes: Float32Array[]
 }

@@ -1,4 +1,4 @@
-/** Reads PyTorch's results for the built-in model: `test/fixtures/parity/mini`. */
+/** Reads PyTorch's results for the built-in model, in `test/fixtures/parity/mini`. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
@@ -39,12 +39,15 @@ export function openGolden(name: string): Golden {
   }
 }
 
-/** Tolerances, relative to the largest magnitude of the stream. */
+/** Compares within a tolerance relative to the largest magnitude of the stream. */
 export function assertStream(actual: Tensor, expected: Float32Array | Int32Array): void {
   assertClose(actual.dataSync<'float32'>(), expected, { relative: 1e-4 })
 }
 
-/** Runs `body` and frees its tensors. Fails if `body` leaves more tensors than it returns. */
+/**
+ * Runs `body`, passes its result to `check`, and frees it. Fails if `body` leaves any other tensor
+ * behind.
+ */
 export function counted(body: () => Tensor, check: (result: Tensor) => void): void {
   const before = tf.memory().numTensors
   const result = body()

@@ -1,4 +1,4 @@
-/** Makes chunks, and separates a lane alone or together with others. */
+/** Makes chunks, and separates a lane alone or in batches with others. */
 import {
   openLane,
   closeLane,
@@ -11,7 +11,7 @@ import {
 
 export const PROMPTS = ['piano', 'a dog barking', 'rain', 'person speaking']
 
-/** Noise from -amplitude to amplitude that depends only on the seed: a 32-bit generator. */
+/** Noise from -amplitude to amplitude, from a 32-bit generator that depends only on the seed. */
 export function noise(samples: number, seed: number, amplitude = 0.3): Float32Array {
   let state = seed >>> 0
   return Float32Array.from({ length: samples }, () => {
@@ -20,7 +20,7 @@ export function noise(samples: number, seed: number, amplitude = 0.3): Float32Ar
   })
 }
 
-/** Decaying harmonic notes over noise, at 32 kHz; a new note every half second, at most three. */
+/** Decaying harmonic notes over noise, at 32 kHz; a new note every half second, up to three. */
 export function notes(samples: number): Float32Array {
   const wave = noise(samples, 1, 0.03)
   for (const [i, pitch] of [220, 277.2, 329.6].entries()) {
@@ -43,7 +43,7 @@ export function laneRequest(
   return { chunk, prompt, spans: [], acceleration, seed: 1 }
 }
 
-/** Separates all lanes in common batches of those still busy at each step, as an engine would. */
+/** Separates all lanes in batches of those still busy at each step, as an engine would. */
 export function separate(model: Model, requests: readonly LaneRequest[]): HeadResult[] {
   const lanes = requests.map((request) => openLane(model, request))
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * Reads the weights of a PyTorch network from an ONNX file, by the names that they had in PyTorch.
- * The exporter keeps most names. A matrix that it transposed, or a norm that it split up, gets a
- * number as its name, and only the node that uses it reveals what it is.
+ * Reads the weights of a PyTorch network from an ONNX file, by their names in PyTorch. The exporter
+ * keeps most names. A matrix that it transposed, or a norm that it split up, gets a number for a
+ * name, and only the node that uses it reveals what it is.
  */
 
 import { readFileSync } from 'node:fs'
@@ -20,13 +20,13 @@ interface Graph {
 
 /** TensorProto.DataType.FLOAT. */
 const FLOAT = 1
-/** The exporter's names for tensors without a name. */
+/** The exporter's names for unnamed tensors. */
 const UNNAMED = /^onnx::/
 
 /** Returns the name of the parameter that a node of a module uses; the module may be the root. */
 export type ParameterName = (module: string, operation: string) => string
 
-/** @throws Error naming the tensor whose numbers can't be read */
+/** @throws Error naming a tensor whose numbers can't be read */
 export function readOnnxWeights(file: string, nameOf: ParameterName): Map<string, NamedTensor> {
   const root = protobuf.loadSync(fileURLToPath(new URL('onnx.proto', import.meta.url)))
   const model = root.lookupType('onnx.ModelProto').decode(readFileSync(file))
@@ -47,7 +47,7 @@ export function readOnnxWeights(file: string, nameOf: ParameterName): Map<string
   return weights
 }
 
-/** `/a.0/b/layers.1/layers.1.4/Mul` is a node of the module `a.0.b.layers.1.4`. */
+/** Returns the module of a node: `a.0.b.layers.1.4` for `/a.0/b/layers.1/layers.1.4/Mul`. */
 function moduleOf(node: string): string {
   const steps = node.split('/').slice(1, -1)
   return steps.filter((step, i) => !steps[i + 1]?.startsWith(`${step}.`)).join('.')
@@ -63,7 +63,7 @@ function tensorOf({ name, dims, dataType, rawData }: Graph['initializer'][number
 }
 
 /**
- * Removes axes of size one, and transposes matrices: they are [in, out] in ONNX, and [out, in] in
+ * Removes axes of size one and transposes matrices, which are [in, out] in ONNX and [out, in] in
  * PyTorch.
  */
 function turned({ shape, values }: NamedTensor): NamedTensor {
@@ -77,7 +77,7 @@ function turned({ shape, values }: NamedTensor): NamedTensor {
   return { shape: [columns, rows], values: result }
 }
 
-/** Joins the parts of one parameter along the first axis. */
+/** Concatenates the parts of one parameter along the first axis. */
 function joined(first: NamedTensor | undefined, second: NamedTensor): NamedTensor {
   if (!first) return second
   const values = new Float32Array(first.values.length + second.values.length)

@@ -15,7 +15,7 @@ export const fixtureFolder = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 
 /**
- * Defines a test of each stage except those in `without`, whose files are not in the repository.
+ * Defines a test for each stage except those in `without`, whose files are not in the repository.
  */
 export async function testStages(folder: string, without: readonly string[] = []): Promise<void> {
   const { stages } = await openComparable(folder)
@@ -33,7 +33,7 @@ export async function testStages(folder: string, without: readonly string[] = []
   }
 }
 
-/** Reads the shapes of a published checkpoint's tensors, with the rest of its inventory. */
+/** Reads the shapes of a published checkpoint's tensors, and the rest of its inventory. */
 export function readInventory(folder: string, name: string) {
   const inventory = JSON.parse(readFileSync(join(folder, `${name}.inventory.json`), 'utf8'))
   const keys = inventory.keys as [name: string, shape: number[]][]
@@ -42,9 +42,9 @@ export function readInventory(folder: string, name: string) {
 }
 
 /**
- * Defines a test of a network on batches of three items [3, ...]: as a graph, an item has the same
- * result as alone before there was a graph, and no tensor is leaked.
- * @param absolute how much sums in a different order may differ
+ * Defines a test that runs a network as a graph on batches of three items [3, ...]: an item gets
+ * the same result as alone and without a graph, and no tensor leaks.
+ * @param absolute allowed difference between sums in a different order
  */
 export function testGraph(
   batch: Tensor,

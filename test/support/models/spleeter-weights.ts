@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** The folder that an engine loads. */
 export const SONGS_MODEL_FOLDER = join(ROOT, '.runtime/spleeter')
 
-/** Set-up's wheel in the cache; null if it is missing. */
+/** Returns the path of set-up's wheel in the cache; null if it is missing. */
 function wheelOf(): string | null {
   const { WINNOW_CACHE_DIR, XDG_CACHE_HOME } = process.env
   const cache = WINNOW_CACHE_DIR || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'winnow')
@@ -23,7 +23,10 @@ function wheelOf(): string | null {
 
 const why = 'set-up could not fetch Spleeter, or WINNOW_SONGS is off'
 
-/** Reasons to skip tests of the converted weights, and of the checkpoint itself. */
+/**
+ * Options that skip tests of the converted weights, or of the checkpoint itself, where they are
+ * missing.
+ */
 export const WITH_WEIGHTS = { skip: !existsSync(join(SONGS_MODEL_FOLDER, 'model.json')) && why }
 export const WITH_CHECKPOINT = { skip: wheelOf() === null && why }
 

@@ -1,7 +1,7 @@
-/** Writes state dicts like torch.save, valid ones and, on request, malicious ones. */
+/** Writes state dicts like torch.save does; on request, malicious ones too. */
 import { writeZip, type Entry, type ZipOptions } from './zip-file.ts'
 
-/** Opcodes of pickle's protocol 2, and their operands. */
+/** Opcodes of pickle protocol 2 with their operands. */
 export const op = {
   protocol: (version = 2) => Buffer.of(0x80, version),
   stop: () => Buffer.from('.'),
@@ -57,7 +57,7 @@ function integer(value: number): Buffer {
 }
 
 export interface SavedStorage {
-  /** The class's name in torch, such as FloatStorage. */
+  /** Name of the class in torch, such as FloatStorage. */
   type: string
   count: number
   data: Uint8Array
@@ -65,7 +65,7 @@ export interface SavedStorage {
 }
 
 export interface SavedTensor {
-  /** Index of its storage. */
+  /** Index of the storage. */
   storage: number
   offset: number
   shape: readonly number[]
@@ -106,7 +106,7 @@ export function tensorPickle(storages: readonly SavedStorage[], tensor: SavedTen
   ])
 }
 
-/** The pickle of an ordered dictionary with attributes, as `state_dict()` returns it. */
+/** Pickles an ordered dictionary with attributes, as returned by `state_dict()`. */
 export function dictionaryPickle(items: Readonly<Record<string, Buffer>>): Buffer {
   const pairs = Object.entries(items).flatMap(([name, value]) => [op.text(name), value])
   const attributes = Buffer.concat([

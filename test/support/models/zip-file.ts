@@ -1,19 +1,19 @@
-/** Writes zip archives of uncompressed entries, valid ones and, on request, invalid ones. */
+/** Writes zip archives of uncompressed entries; on request, invalid ones too. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 export interface Entry {
   name: string
   data: Uint8Array
-  /** Number of zeros before `data`, which take no space on file systems with sparse files. */
+  /** Number of zeros before `data`; they take no space on file systems with sparse files. */
   gap?: number
   /** False statements about the entry. */
   claims?: { bytes?: number; storedBytes?: number; start?: number; method?: number; flags?: number }
 }
 
 export interface ZipOptions {
-  /** Always writes 64-bit fields, not only where they are necessary. */
+  /** Always writes 64-bit fields, even where they are not needed. */
   wide?: boolean
-  /** Bytes of padding in each local header, like torch's alignment of storages. */
+  /** Bytes of padding in each local header, with which torch aligns storages. */
   padding?: number
   comment?: string
 }
@@ -44,7 +44,7 @@ export function writeZip(file: string, entries: readonly Entry[], options: ZipOp
 function localHeader({ name }: Entry, { padding = 0 }: ZipOptions): Buffer {
   const extra = padding < 4 ? Buffer.alloc(0) : Buffer.alloc(padding)
   if (extra.length > 0) extra.writeUInt16LE(extra.length - 4, 2)
-  const header = Buffer.alloc(30) // its sizes stay 0, because only the directory's count
+  const header = Buffer.alloc(30) // the local header's sizes stay 0, because only those in the directory count
   header.writeUInt32LE(0x04034b50, 0)
   header.writeUInt16LE(Buffer.byteLength(name), 26)
   header.writeUInt16LE(extra.length, 28)

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 const RUNTIME = fileURLToPath(new URL('../../../.runtime', import.meta.url))
 
 /**
- * Returns the folder of that name. If it is missing, `fetch` fills a temporary one, which is then
- * renamed.
+ * Returns the folder of that name. If it is missing, `fetch` fills a temporary folder, which is
+ * then renamed.
  */
 export async function fetchedOnce(
   name: string,
@@ -23,7 +23,7 @@ export async function fetchedOnce(
     await rename(fresh, folder)
   } catch (error) {
     await rm(fresh, { recursive: true })
-    if (!existsSync(folder)) throw error // otherwise another process was faster
+    if (!existsSync(folder)) throw error // otherwise another process got there first
   }
   return folder
 }

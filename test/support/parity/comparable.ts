@@ -1,4 +1,4 @@
-/** Lists the stages that can be compared with a folder, for any model's reference. */
+/** Lists the stages that can be compared with a reference folder, for any model. */
 import { GoldenFolder } from './golden-folder.ts'
 import type { Comparison } from './comparison.ts'
 import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
@@ -22,7 +22,7 @@ interface ComparableStage {
   run(): Promise<Comparison[]>
 }
 
-/** Models by the beginning of the manifest's `what`. */
+/** Stages of each open model, by how the manifest's `what` begins. */
 const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
   AudioSep: AUDIOSEP_STAGES,
   'BS-RoFormer': ROFORMER_STAGES,
@@ -31,7 +31,7 @@ const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>>
   Spleeter: SPLEETER_STAGES,
 }
 
-/** @throws Error if there is no manifest, or its model is unknown */
+/** @throws Error if there is no manifest, or if its model is unknown */
 export async function openComparable(folder: string): Promise<Comparable> {
   return GoldenFolder.isOne(folder) ? openModel(folder) : openSamAudio(folder)
 }

@@ -1,7 +1,7 @@
 /** The difference between a result of this port and the reference's. */
 
 export interface Comparison {
-  /** The file of the reference, and the tensor in it. */
+  /** File of the reference, and the tensor in it. */
   file: string
   name: string
   /** How the reference computed it, such as `as batched there` or `row 0 alone`. */
@@ -14,7 +14,7 @@ export interface Comparison {
 
 type Numbers = Float32Array | Int32Array | readonly number[]
 
-/** Returns the largest difference. NaN and a different length count as infinite. */
+/** Returns the largest difference; infinite for NaN or different lengths. */
 export function largestDifference(actual: Numbers, expected: Numbers): number {
   if (actual.length !== expected.length) return Infinity
   let worst = 0

@@ -1,7 +1,7 @@
 /**
- * Preloaded by xla.test.ts: builds graphs as for a GPU, and makes the first call of each wait until
- * XLA has compiled it, so that tests see the compiled graph. A graph that XLA refuses fails the
- * test.
+ * Preloaded by xla.test.ts. Builds graphs as for a GPU, and makes the first call of each wait until
+ * XLA has compiled it, so that tests exercise the compiled graph. Fails the test if XLA rejects a
+ * graph.
  */
 import type { Binding } from '../../../models/tensorflow/binding.ts'
 import { native } from '../../../models/tensorflow/tensor.ts'

@@ -5,21 +5,21 @@
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { joinStems } from './join-stems.ts'
 
-/** A window rises and falls over this share of a chunk. */
+/** Length of a chunk divided by the length of a fade. */
 const FADE_SHARE = 10
 
 interface Chunks {
   /** Length of each chunk in samples. */
   samples: number
-  /** Number of chunks that begin within the length of one. */
+  /** Number of chunks that start within one chunk's length. */
   overlaps: number
-  /** A longer last chunk is mirrored on its right, a shorter one is followed by zeros. */
+  /** A last chunk longer than this is mirrored at its end; a shorter one is padded with zeros. */
   mirroredBeyond: number
 }
 
 /**
- * song [channels, samples] to [stems, channels, samples].
- * @param separate a chunk [1, channels, samples] to [1, stems, channels, samples]
+ * Separates a song [channels, samples] into [stems, channels, samples].
+ * @param separate turns a chunk [1, channels, samples] into [1, stems, channels, samples]
  */
 export function demixSong(
   song: Tensor,
@@ -75,7 +75,10 @@ function filled(part: Tensor, chunk: number, isMirrored: boolean): Tensor {
   ])
 }
 
-/** Returns a window of ones, with a rise at the start and a fall at the end. */
+/**
+ * Returns a window of ones that fades in unless it is the first, and fades out unless it is the
+ * last.
+ */
 function fadesOf(chunk: number, isFirst: boolean, isLast: boolean): Float32Array {
   const fade = Math.floor(chunk / FADE_SHARE)
   return Float32Array.from({ length: chunk }, (_, i) => {

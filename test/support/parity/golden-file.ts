@@ -1,4 +1,4 @@
-/** Reads the tensors of one file of a reference run, and compares others with them. */
+/** Reads the tensors in one file of a reference run, and compares results with them. */
 import { openSafetensors } from '../../../models/checkpoint/safetensors.ts'
 import type { StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
@@ -9,11 +9,11 @@ export interface ManifestEntry {
   suggested_atol_all?: number
   suggested_atol_final?: number
   final_outputs?: readonly string[]
-  /** Manifests of the open models have a tolerance for each tensor. */
+  /** For open models: the tolerance of each tensor. */
   tensors?: Readonly<Record<string, { atol?: number }>>
 }
 
-/** The usual value of `Comparison.against`: computed like the reference did. */
+/** The usual value of `Comparison.against`: computed the way the reference does. */
 const AS_THERE = 'as there'
 
 export class GoldenFile {
@@ -29,7 +29,7 @@ export class GoldenFile {
     this.#untouched = new Set(this.#stored.keys())
   }
 
-  /** Tensors that no stage has used yet, as an input or in a comparison. */
+  /** Tensors that no stage has used yet, either as an input or in a comparison. */
   get untouched(): readonly string[] {
     return [...this.#untouched]
   }
@@ -101,7 +101,7 @@ export class GoldenFile {
   }
 
   /**
-   * Like `compare`, for ours of [batch, frames, channels] and the reference's [batch, channels,
+   * Like `compare`, for our [batch, frames, channels] and the reference's [batch, channels,
    * frames].
    */
   compareTurned(name: string, actual: Tensor, against = AS_THERE): Comparison {
@@ -122,7 +122,7 @@ export class GoldenFile {
     return { file: this.#file, name, against, error, allowed: this.tolerance(name) }
   }
 
-  /** Like `compare`, but ignores frames where `valid` [batch, length] is 0, which are padding. */
+  /** Like `compare`, but ignores the padding: frames where `valid` [batch, length] is 0. */
   compareReal(name: string, actual: Tensor, valid: Tensor): Comparison {
     const padding = tf.tidy(() => tf.sub(1, valid).expandDims(-1))
     const ours = tf.tidy(() => actual.mul(tf.sub(1, padding)).add(this.tensor(name).mul(padding)))

@@ -10,7 +10,7 @@ export interface Manifest {
   /** The model and its size, in a sentence. */
   what?: string
   files: Readonly<Record<string, ManifestEntry>>
-  /** For SCNet: whether its network removes the level of each chunk's spectrum. */
+  /** For SCNet: whether the network normalizes the level of each chunk's spectrum. */
   normalize_spectrogram?: boolean
   /** Inputs of SAM-Audio's runs, in the format of `inputsOf`. */
   inputs?: unknown
@@ -54,7 +54,7 @@ export class GoldenFolder {
     return opened
   }
 
-  /** By file, the tensors that no stage has looked at so far. */
+  /** The tensors that no stage has used so far, by file. */
   get untouched(): readonly { file: string; names: readonly string[] }[] {
     return [...this.#opened]
       .map(([file, { untouched }]) => ({ file, names: untouched }))

@@ -1,17 +1,17 @@
-/** The inputs of a reference run: the `inputs` of its MANIFEST.json. */
+/** The inputs of a reference run: the `inputs` in its MANIFEST.json. */
 
 export type Anchor = readonly [sign: '+' | '-', start: number, end: number]
 
-/** The texts of a batch, and the samples of each wave where the manifest states them. */
+/** The texts of a batch and, if the manifest states them, the number of samples of each wave. */
 export interface BatchInputs {
   texts: readonly string[]
   lengths?: readonly number[]
 }
 
 export interface SeparateInputs extends BatchInputs {
-  /** Evaluations of the cases `plain.s12` and the like: twice their steps. */
+  /** Numbers of evaluations, in cases such as `plain.s12`: twice the number of steps. */
   steps?: readonly number[]
-  /** Per wave, in the cases `anchors.…`. */
+  /** Anchors of each wave, in the cases `anchors.…`. */
   anchors?: readonly (readonly Anchor[])[]
   stereo_text: string
 }
@@ -22,7 +22,7 @@ export interface Inputs {
   separate: SeparateInputs
   span_predictor: {
     texts?: readonly string[]
-    /** Source of `nomask.audio_embeds`: so many frames of the batch's second wave. */
+    /** How many frames of the batch's second wave `nomask.audio_embeds` has. */
     unmasked_frames?: number
   }
   judge?: BatchInputs
@@ -70,9 +70,9 @@ const RULES: Rules = {
 }
 
 /**
- * The inputs that a manifest states, or those of the first run where it states none.
- * @param file of the manifest, for errors
- * @throws Error naming the file and each input that is missing, or not as it must be
+ * Returns the inputs that a manifest states, or those of the first run if it states none.
+ * @param file path of the manifest, for errors
+ * @throws Error naming the file and each input that is missing or invalid
  */
 export function inputsOf(file: string, stated: unknown): Inputs {
   if (stated === undefined) return FIRST_RUN
@@ -95,7 +95,7 @@ function* faultsIn(path: string, value: unknown, rules: Rules): Generator<string
   }
 }
 
-/** A batch has one of everything for each of its texts. */
+/** Checks that each list has one entry for each text. */
 function countFaults({ separate, judge }: Inputs): string[] {
   const lists = [
     ['separate.lengths', separate.lengths, separate.texts],

@@ -1,17 +1,17 @@
-/** Windows of a song, joined as references join theirs. */
+/** Joins the windows of a song the way references do. */
 import { WeightedJoiner } from '../../../engine/job/weighted-joiner.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 
 export interface StemsWindow {
-  /** Its first sample in the song. */
+  /** First sample in the song. */
   start: number
   /** [stems, channels, length] */
   stems: Tensor
-  /** `length` of them. */
+  /** Weight of each of the `length` samples. */
   weights: Float32Array
 }
 
-/** To [stems, channels, samples]. */
+/** Joins windows into [stems, channels, samples]. */
 export function joinStems(
   windows: Iterable<StemsWindow>,
   [stems, channels, samples]: readonly [number, number, number],

@@ -1,5 +1,6 @@
 /**
- * A run of SAM-Audio's reference: a folder of models, and `golden/` with what it computed for them.
+ * A run of SAM-Audio's reference: a folder of models, and `golden/` with what the run computed for
+ * them.
  */
 import { join } from 'node:path'
 import {
@@ -24,8 +25,8 @@ export class Reference {
   }
 
   /**
-   * @throws Error when there is no manifest, its inputs are not as they must be, or it is not clear
-   *   which folder is which part
+   * @throws Error if there is no manifest, its inputs are invalid, or it is unclear which folder
+   *   holds which part
    */
   static async open(folder: string): Promise<Reference> {
     const golden = await GoldenFolder.open(join(folder, 'golden'))
@@ -37,14 +38,17 @@ export class Reference {
     return this.#golden.has(file)
   }
 
-  /** The folder of a part that a stage needs. */
+  /**
+   * Returns the folder of a part.
+   * @throws Error if the reference has none
+   */
   folderOf(part: Part): string {
     const folder = this.parts[part]
     if (!folder) throw new Error(`the reference has no folder for its ${part} part`)
     return folder
   }
 
-  /** Reads a part's folder: its configuration, by `readConfig`, and its weights. */
+  /** Reads the configuration of a part with `readConfig`, and finds its checkpoint. */
   async part<Config>(
     part: Part,
     readConfig: (file: string) => Promise<Config>,
@@ -54,12 +58,12 @@ export class Reference {
     return { config, checkpoint: await findCheckpoint(folder) }
   }
 
-  /** @throws Error naming the file when it is not there, or unsound */
+  /** @throws Error naming the file if it is missing or invalid */
   golden(file: string): GoldenFile {
     return this.#golden.golden(file)
   }
 
-  /** As `GoldenFolder.untouched`. */
+  /** See `GoldenFolder.untouched`. */
   get untouched(): GoldenFolder['untouched'] {
     return this.#golden.untouched
   }

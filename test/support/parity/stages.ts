@@ -1,4 +1,4 @@
-/** Lists SAM-Audio's comparisons with its reference, in the order of the computation. */
+/** SAM-Audio's comparisons with its reference, in the order of the computation. */
 import type { Part } from '../../../models/sam-audio/checkpoint-folders.ts'
 import type { Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
@@ -15,7 +15,7 @@ import { prepareVelocity } from './stages/velocity.ts'
 import { withTidy } from './tidied.ts'
 
 export interface Stage {
-  /** What it needs of the reference: folders, and files in `golden/`. */
+  /** What the stage needs of the reference: model folders, and files in `golden/`. */
   parts: readonly Part[]
   files: readonly string[]
   /** Loads asynchronously; the function that it resolves with computes. */
@@ -47,7 +47,7 @@ export const STAGES: Readonly<Record<string, Stage>> = {
   judge: { parts: ['judge'], files: ['judge.safetensors'], prepare: prepareJudge },
 }
 
-/** Returns the needs of a stage that the reference lacks. */
+/** Returns what a stage needs and the reference lacks. */
 export function missingFor(stage: Stage, reference: Reference): string[] {
   return [
     ...stage.parts.filter((part) => !reference.parts[part]).map((part) => `the ${part} part`),

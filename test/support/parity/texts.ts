@@ -6,8 +6,8 @@ import type { Reference } from './reference.ts'
 
 /**
  * Compares the tokens of each text with those in `file`, without their padding.
- * @param folder of the tokenizer
- * @param texts that the manifest states; without them nothing is compared
+ * @param folder that has the tokenizer
+ * @param texts as the manifest states them; if absent, nothing is compared
  */
 export async function compareTexts(
   reference: Reference,

@@ -1,4 +1,4 @@
-/** Starts `steady-load.ts` in a process, and reads its output. */
+/** Runs `steady-load.ts` as a process, and reads its output. */
 
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -13,16 +13,16 @@ import { API_KEY } from './start-winnow.ts'
 import type { LoadReport } from './steady-load.ts'
 
 export interface Load {
-  /** Resolves when that many more requests have been accepted. */
+  /** Resolves once `count` more requests have been accepted. */
   submitMore(count: number): Promise<void>
-  /** Stops submitting, and resolves when all requests have ended. */
+  /** Stops submitting, and resolves once all requests have ended. */
   finish(): Promise<LoadReport>
 }
 
 const PROGRAM = fileURLToPath(new URL('steady-load.ts', import.meta.url))
 
 /**
- * Submits 8 requests a second to a service, in a process that ends with the test.
+ * Submits 8 requests a second to a service, from a process that ends with the test.
  * @param folder for the media
  */
 export async function startLoad(

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
 /**
- * Linux takes local ports of outgoing connections from 32768 upwards, so a lower port stays free
- * while the server that listens there restarts.
+ * Linux assigns local ports from 32768 up to outgoing connections, so a lower port stays free while
+ * the server that listens on it restarts.
  */
 const RANGE = [20_000, 32_768] as const
 
 /**
- * Returns ports that are free. No outgoing connection can take them, and no other caller gets them
- * while this process lives.
+ * Returns free ports. No outgoing connection can take them, and no other caller gets them while
+ * this process lives.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
@@ -22,8 +22,8 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Returns false if another running test has the port. The socket with that name is closed when its
- * process ends.
+ * Returns false if another running test has claimed the port. The claim is a socket of that name,
+ * which closes when its process ends.
  */
 async function claim(port: number): Promise<boolean> {
   const server = createServer().listen(`\0winnow-test-port-${port}`)

@@ -1,5 +1,5 @@
-"""Starts a command like systemd does for a service whose listening sockets it holds, and restarts it
-whenever it ends, until standard input is closed.
+"""Starts a command the way systemd starts a socket-activated service, holding its listening sockets,
+and restarts it whenever it exits, until standard input is closed.
 
 Usage: hold_sockets.py NAME[:NAME] COMMAND [WORD ...]; prints one line of JSON: the port of each
 name.
@@ -28,7 +28,7 @@ def end():
 
 def become_command():
     for i, each in enumerate(sockets):
-        os.dup2(each.fileno(), 100 + i)  # out of the way of the numbers that are wanted
+        os.dup2(each.fileno(), 100 + i)  # clear of the descriptors assigned below
     for i in range(len(sockets)):
         os.dup2(100 + i, 3 + i)
     environment = {

@@ -1,4 +1,4 @@
-"""Listens where a service reports to its manager, and prints every report as a line of JSON."""
+"""Listens for the reports of a service to its manager, and prints each as a line of JSON."""
 
 import json
 import socket

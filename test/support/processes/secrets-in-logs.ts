@@ -6,9 +6,7 @@ import { join } from 'node:path'
 /** Settings that are secrets, or contain one. */
 const SECRET_SETTING = /KEY|TOKEN|SECRET|PASSWORD|NATS_URL|DATABASE_URL/
 
-/**
- * Secrets of clients, by their format: of a webhook, a signed address, a key, a share, an admin.
- */
+/** Formats of clients' secrets: of a webhook, a signed address, a key, a share, an admin. */
 const FORMS = [
   /whsec_[A-Za-z0-9+/]{16,}/,
   /[?&](?:signature|X-Amz-Signature)=\w{16,}/,
@@ -20,8 +18,8 @@ const FORMS = [
 
 /**
  * Returns the lines of `log` that contain a secret, with the secret removed.
- * @param folder the process's DATA_DIR, with the key files that it generated
- * @param environment its settings
+ * @param folder DATA_DIR of the process, with the key files that it generated
+ * @param environment settings of the process
  */
 export function linesWithSecrets(
   log: string,
@@ -38,7 +36,7 @@ export function linesWithSecrets(
 }
 
 /**
- * Returns the secret in a setting: the password of an address, or the token in place of its user.
+ * Returns the secret in a setting: the password in an address, or the token in place of its user.
  */
 function secretsOf(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * A folder that does not exist, so that models which set-up fetched on this machine do not affect
+ * A folder that does not exist, so that models fetched by set-up on this machine do not affect
  * tests.
  */
 const NO_MODEL = '/nowhere'
@@ -15,24 +15,27 @@ export type Environment = Readonly<Record<string, string>>
 
 export interface Program {
   child: ChildProcess
-  /** The settings that it was started with, in addition to those of this process. */
+  /** The settings that the program was started with, in addition to those of this process. */
   environment: Environment
-  /** The details that it announced when it became ready. */
+  /** The details that the program announced when it became ready. */
   ready: Readonly<Record<string, string>>
   log(): string
-  /** Sends the signal and waits for the end; returns the exit code, or the signal that ended it. */
+  /**
+   * Sends the signal and waits until the process ends; returns its exit code, or the signal that
+   * ended it.
+   */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
 /** A process that may not be ready yet. */
 export type StartingProgram = Omit<Program, 'ready'> & {
-  /** Rejects with its log if it ends before it is ready. */
+  /** Rejects with the log if the process ends before it is ready. */
   ready: Promise<Program['ready']>
   /** The exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>
 }
 
-/** @param path its main file, relative to the root of the checkout, by default this one */
+/** @param path main file, relative to the root of `checkout`, which defaults to this one */
 export function launchProgram(
   path: string,
   environment: Environment,
@@ -56,7 +59,7 @@ export function launchProgram(
     child.once('message', (message) => resolve(message as Environment))
     child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
   })
-  ready.catch(() => undefined) // callers that care await it themselves
+  ready.catch(() => undefined) // callers that care await `ready` themselves
   return {
     child,
     environment,

@@ -1,6 +1,6 @@
 /**
- * Starts the real processes (nats-server, gateway and engines) for a test, and fails the test if a
- * process logged a secret.
+ * Starts the real processes (nats-server, gateway and engines) for a test, and fails the test if
+ * any of them logs a secret.
  */
 
 import assert from 'node:assert/strict'
@@ -36,7 +36,7 @@ export interface Winnow {
   gateway: Program
   engines: Program[]
   client: Client
-  /** @param program its main file, relative to the root of the checkout, by default this one */
+  /** @param program main file, relative to the root of `checkout`, which defaults to this one */
   startEngine(env?: Environment, program?: string, checkout?: string): Promise<Program>
   /** Like `startEngine`. */
   startGateway(env?: Environment, program?: string, checkout?: string): Promise<Program>
@@ -49,22 +49,22 @@ interface WinnowOptions {
   env?: Environment
   /** Settings of engines only. */
   engineEnv?: Environment
-  /** Folder of the broker's store; default: within the service's folder. */
+  /** Folder of the broker's store; by default in the service's folder. */
   natsFolder?: string
 }
 
 /**
- * Starts the whole service with `engines` engines. Everything ends with the test, even if that ends
- * while the service is starting, for example because another part of its set-up fails.
+ * Starts the whole service with `engines` engines. Everything ends with the test, even if that
+ * happens while the service is starting, for example because another part of the set-up fails.
  */
 export async function startWinnow(
   t: Pick<TestContext, 'after'>,
   { engines = 1, env = {}, engineEnv = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
-  // synchronous, because nothing may be awaited before `after`
+  // Synchronous, because nothing may be awaited before `after`.
   const folder = mkdtempSync(join(tmpdir(), 'winnow-test-'))
   const ofNats = natsFolder ?? join(folder, 'nats')
-  const portsTaken = freePorts(2) // gateway and broker use the same ports after a restart
+  const portsTaken = freePorts(2) // gateway and broker keep their ports when they restart
   const natsStarting = portsTaken.then(([, port]) => startNatsServer({ folder: ofNats, port }))
   const programs: StartingProgram[] = []
   const winnow = { folder, engines: [] as Program[] } as Winnow
@@ -122,7 +122,7 @@ export async function startWinnow(
   return winnow
 }
 
-/** Uploads a file and submits it; returns the response of the submit. */
+/** Uploads and submits a file; returns the response to the submit. */
 export async function submitFile(
   { client }: Pick<Winnow, 'client'>,
   path: string,
@@ -133,7 +133,7 @@ export async function submitFile(
   return client.submit({ input: { ...input, file_id: fileId } })
 }
 
-/** Follows a request to its end; returns every status, the last one terminal. */
+/** Follows a request to its end and returns every status; the last is terminal. */
 export async function followToEnd(
   { client }: Pick<Winnow, 'client'>,
   submitted: Parameters<Client['follow']>[0],
@@ -143,7 +143,7 @@ export async function followToEnd(
   return statuses
 }
 
-/** Separates a file, and returns the terminal status. */
+/** Separates a file and returns the terminal status. */
 export async function separateFile(
   winnow: Pick<Winnow, 'client'>,
   path: string,

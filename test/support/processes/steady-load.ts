@@ -1,5 +1,5 @@
 /**
- * Submits 8 requests a second, fewer while 40 are in flight, until standard input ends. Follows
+ * Submits 8 requests a second, or fewer while 40 are in flight, until standard input ends. Follows
  * each by its status stream and receives its webhook, and finally prints a report as JSON. Prints
  * `submitted` for each accepted request. Arguments: URL, key, a sound file.
  */
@@ -23,7 +23,7 @@ export interface LoadReport {
   webhooks: number
   /** Duration of the slowest submit. */
   submitMsMax: number
-  /** Submits that were repeated with their idempotency key because their connection broke. */
+  /** Submits that were repeated with the same idempotency key because the connection broke. */
   repeated: number
   failures: string[]
 }
@@ -66,7 +66,7 @@ console.log(JSON.stringify({ ...report, webhooks: delivered.size } satisfies Loa
 process.exit()
 
 /**
- * Retries like a client that keeps connections open: a killed gateway breaks all of them, and the
+ * Retries like a client with keep-alive connections: a killed gateway breaks all of them, and the
  * next call uses another broken one until this process has noticed.
  */
 async function submit(client: Client) {

@@ -1,4 +1,4 @@
-"""Freezes the threads of the given name in process PID, while the rest of the process goes on.
+"""Freezes the threads with the given name in process PID while the rest of the process runs on.
 
 Usage: stop_thread.py PID NAME; prints `stopped` once all are frozen.
 """

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Returns whether a server listens on a loopback port. */
+/** Tells whether a server listens on a loopback port. */
 export const takesConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

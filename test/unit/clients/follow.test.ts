@@ -1,4 +1,7 @@
-/** By itself: what `fetch` has begun with true timers does not go on with these. */
+/**
+ * Alone in its file, because what `fetch` has started with real timers does not continue with
+ * mocked ones.
+ */
 
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
@@ -9,7 +12,7 @@ import { serve } from '../../support/http/serve.ts'
 const completed: RequestListener = (_, reply) =>
   void reply.end('event: status\ndata: {"status":"COMPLETED"}\n\n')
 
-test('following goes on where a stream is silent for half a minute', async (t) => {
+test('following continues when a stream is silent for half a minute', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const silent: RequestListener = () => undefined
   const begun: RequestListener = (_, reply) =>

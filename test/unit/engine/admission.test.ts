@@ -1,4 +1,4 @@
-/** Admission and scheduling together: the real policies, with a device that only counts. */
+/** Admission and scheduling together: the real policies, with a device that only counts batches. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -20,7 +20,7 @@ const FRAMES_PER_SECOND = 31.25
 const CHUNK_SECONDS = 10
 const CHUNKS_IN_FLIGHT = 2
 
-/** Steps batches one after the other, and opens lanes between them, as the compute thread does. */
+/** Runs one batch at a time and opens lanes between batches, like the compute thread. */
 class CountingDevice {
   batches = 0
   #lanes = 0
@@ -60,7 +60,7 @@ interface SubmittedJob {
   queue: JobQueue
 }
 
-/** An engine of a machine with so much memory; jobs end in the order of `ended`. */
+/** Starts an engine on a machine with this much memory. */
 function startEngine(t: TestContext, memoryBytes: number) {
   const device = new CountingDevice()
   const budgets = new Map([['test', new BatchBudget(1_024, log, 320)]])
@@ -100,11 +100,11 @@ function startEngine(t: TestContext, memoryBytes: number) {
   const leaseJob = async (_waitMs: number, queue: JobQueue = 'first'): Promise<Lease | null> => {
     await turn()
     const at = waiting.findIndex((each) => each.queue === queue)
-    const [taken] = at < 0 ? [] : waiting.splice(at, 1)
-    if (!taken) return null
-    const job = { request_id: taken.requestId, account_id: taken.accountId } as Job
+    const [leased] = at < 0 ? [] : waiting.splice(at, 1)
+    if (!leased) return null
+    const job = { request_id: leased.requestId, account_id: leased.accountId } as Job
     const actions = { heartbeat: () => undefined, ack: async () => undefined, nak: () => undefined }
-    return { job, attemptId: taken.requestId, deliveries: 1, ...actions }
+    return { job, attemptId: leased.requestId, deliveries: 1, ...actions }
   }
   const intake = new Intake({
     broker: { leaseJob },
@@ -124,12 +124,12 @@ function startEngine(t: TestContext, memoryBytes: number) {
       secondsOf.set(submitted.requestId, submitted.seconds)
       waiting.push(submitted)
     },
-    /** Resolves when so many are under way, and each has had some batches. */
+    /** Resolves once `jobs` jobs are in progress and each has had some batches. */
     async underWay(jobs: number): Promise<void> {
       while (running.size < jobs) await turn()
       for (const from = device.batches; device.batches < from + 3 * jobs;) await turn()
     },
-    /** Batches from now until the request has ended. */
+    /** Counts the batches from now until the request has ended. */
     async batchesUntilEnd(requestId: string): Promise<number> {
       const from = device.batches
       while (!batchesAtEnd.has(requestId)) await turn()
@@ -139,11 +139,14 @@ function startEngine(t: TestContext, memoryBytes: number) {
 }
 
 const TWO_HOURS = 7_200
-/** One that runs, one until it is leased and opened, its own, and those of one more short job. */
+/**
+ * The running batch, one while the job is leased and opened, its own, and those of one more short
+ * job.
+ */
 const BATCHES_MAX = 6
 
 for (const gibibytes of [2, 16]) {
-  test(`beside five jobs of two hours a short one is done at once, with ${gibibytes} GiB of memory`, async (t) => {
+  test(`a short job next to five two-hour jobs is done at once, with ${gibibytes} GiB of memory`, async (t) => {
     const engine = startEngine(t, gibibytes * GIBIBYTE)
     for (let i = 0; i < 5; i += 1) {
       const queue = i === 0 ? 'first' : 'further'
@@ -158,7 +161,7 @@ for (const gibibytes of [2, 16]) {
   })
 }
 
-test('beside jobs of two hours of eight accounts a ninth is served: a short job, and a long one', async (t) => {
+test('a ninth account is served next to two-hour jobs of eight others: a short job, and a long one', async (t) => {
   const engine = startEngine(t, 16 * GIBIBYTE)
   const long = { seconds: TWO_HOURS, queue: 'first' as const }
   for (let i = 1; i <= 8; i += 1) {

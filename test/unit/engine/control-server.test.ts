@@ -15,7 +15,7 @@ async function start(t: TestContext, engine: Partial<ControlledEngine>, host = '
   return client
 }
 
-test('the budget of a batch is set at run time, within its bounds', async (t) => {
+test('the batch budget is set at run time, within its bounds', async (t) => {
   const set: number[] = []
   const client = await start(t, { setBatching: (frames) => void set.push(frames) })
   for (const frames of [1, 512, 10_000_000]) assert.equal(await client.setBatching(frames), frames)
@@ -25,7 +25,7 @@ test('the budget of a batch is set at run time, within its bounds', async (t) =>
   assert.deepEqual(set, [1, 512, 10_000_000])
 })
 
-test('an engine may listen on an address of IPv6', async (t) => {
+test('an engine can listen on an IPv6 address', async (t) => {
   const client = await start(t, { stats: () => ({ jobs: 3 }) as never }, '::1')
   assert.equal((await client.stats()).jobs, 3)
 })

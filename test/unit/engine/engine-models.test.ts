@@ -11,7 +11,9 @@ import { PLAIN_MODEL } from '../../support/models/plain-model.ts'
 
 const log = createLogger('test', 'silent')
 
-/** Models in a folder, and what computes them, which loads what it is told to. */
+/**
+ * Starts an engine's models in a folder, with fake computes that load whatever they are asked to.
+ */
 function start(t: TestContext, installed: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'engine-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -24,15 +26,18 @@ function start(t: TestContext, installed: readonly string[]) {
     writeFileSync(join(folder, name, 'weights'), 'abc')
   }
   installed.forEach(install)
-  const held = new Set(availableChoices(folders).map(({ name }) => name))
+  const loadedNames = new Set(availableChoices(folders).map(({ name }) => name))
   const changes: number[] = []
   const computes = {
     get models() {
-      return [...held].map((name) => ({ description: descriptionOf(name), framesFitting: null }))
+      return [...loadedNames].map((name) => ({
+        description: descriptionOf(name),
+        framesFitting: null,
+      }))
     },
-    load: async ({ name }: ModelChoice): Promise<void> => void held.add(name),
+    load: async ({ name }: ModelChoice): Promise<void> => void loadedNames.add(name),
     canUnload: (name: string) => name !== 'mini',
-    unload: async (name: string) => void held.delete(name),
+    unload: async (name: string) => void loadedNames.delete(name),
   }
   const models: EngineModels = new EngineModels({
     folders,
@@ -45,12 +50,12 @@ function start(t: TestContext, installed: readonly string[]) {
   const names = () => models.descriptions.map(({ name }) => name)
   const states = () =>
     Object.fromEntries(models.list().map(({ name, state, problem }) => [name, problem || state]))
-  return { models, computes, install, names, states, held, changes }
+  return { models, computes, install, names, states, loadedNames, changes }
 }
 
 const descriptions = new Map<string, typeof PLAIN_MODEL>()
 
-/** The same for the same name, as of a model that is loaded once. */
+/** Returns the same object for the same name, as for a model that is loaded once. */
 function descriptionOf(name: string): typeof PLAIN_MODEL {
   const description = descriptions.get(name) ?? { ...PLAIN_MODEL, name }
   descriptions.set(name, description)
@@ -77,7 +82,7 @@ test('a model that was installed meanwhile is loaded, once, at its place in the 
   assert.deepEqual([scnet?.kind, scnet?.bytes, scnet?.licence], ['scnet', 3, 'MIT'])
 })
 
-test('a model that cannot be loaded is not there, and the list says why', async (t) => {
+test("a model that can't be loaded is unavailable, and the list says why", async (t) => {
   const { models, computes, install, names, states } = start(t, [])
   install('scnet')
   await assert.rejects(models.load('flute'), { status: 'NOT_FOUND', message: /scnet, mini/ })
@@ -93,33 +98,33 @@ test('a model that cannot be loaded is not there, and the list says why', async 
   assert.deepEqual(names(), ['mini'])
 })
 
-test('a model is unloaded once the jobs that use it have ended, and no others get it', async (t) => {
-  const { models, names, states, held } = start(t, ['htdemucs', 'scnet'])
+test('a model is unloaded once the jobs that use it have ended, and no new ones get it', async (t) => {
+  const { models, names, states, loadedNames } = start(t, ['htdemucs', 'scnet'])
   const used = models.use(['scnet'])
   models.use(['htdemucs'])
   let isUnloaded = false
   const unloading = models.unload('scnet').then(() => (isUnloaded = true))
   await new Promise(setImmediate)
   assert.deepEqual([names(), states().scnet], [['htdemucs', 'mini'], 'UNLOADING'])
-  assert.deepEqual([isUnloaded, held.has('scnet')], [false, true])
+  assert.deepEqual([isUnloaded, loadedNames.has('scnet')], [false, true])
   used()
   await unloading
-  assert.deepEqual([held.has('scnet'), states().scnet], [false, 'NOT_LOADED'])
+  assert.deepEqual([loadedNames.has('scnet'), states().scnet], [false, 'NOT_LOADED'])
   await models.unload('scnet')
 })
 
-test('a model that is loaded while jobs hold up its end stays', async (t) => {
-  const { models, names, held } = start(t, ['scnet'])
+test('a model that is loaded again before its last jobs have ended stays', async (t) => {
+  const { models, names, loadedNames } = start(t, ['scnet'])
   const used = models.use(['scnet'])
   const unloading = models.unload('scnet')
   await new Promise(setImmediate)
   await models.load('scnet')
   await assert.rejects(unloading, /loaded again/)
   used()
-  assert.deepEqual([names(), held.has('scnet')], [['scnet', 'mini'], true])
+  assert.deepEqual([names(), loadedNames.has('scnet')], [['scnet', 'mini'], true])
 })
 
-test('what came with Winnow, and what a device cannot free, stays loaded', async (t) => {
+test("models that came with Winnow, or that a device can't free, stay loaded", async (t) => {
   const { models, computes } = start(t, ['scnet'])
   await assert.rejects(models.unload('mini'), { status: 'FAILED_PRECONDITION', message: /stays/ })
   computes.canUnload = () => false

@@ -18,7 +18,7 @@ const job = (requestId: string): Job => ({
   upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
 
-/** A queue that says what became of each lease. */
+/** A queue that records how each lease ended. */
 function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}) {
   const ended: string[] = []
   const waiting = [...requestIds]
@@ -79,7 +79,7 @@ const untilStopped: Serve = (_requestId, signal) =>
     if (signal.aborted) resolve('released')
   })
 
-test('a lease ends by the outcome of its job', async (t) => {
+test('a lease ends according to the outcome of its job', async (t) => {
   const queue = fakeQueue(['completed', 'failed', 'released', 'interrupted'])
   startIntake(t, queue, 16, async (outcome) => outcome as Outcome)
   await until(() => queue.ended.length === 4)
@@ -91,7 +91,7 @@ test('a lease ends by the outcome of its job', async (t) => {
   ])
 })
 
-test('no more jobs are taken than there is room for', async (t) => {
+test('no more jobs are leased than there is room for', async (t) => {
   const queue = fakeQueue([])
   queue.short.push('1', '2', '3')
   const intake = startIntake(t, queue, 2, untilStopped)
@@ -103,7 +103,7 @@ test('no more jobs are taken than there is room for', async (t) => {
   await until(() => queue.short.length === 0)
 })
 
-test('a canceled job ends as failed; one that is not in hand is not found', async (t) => {
+test('a canceled job ends as failed; one that is not in progress is not found', async (t) => {
   const queue = fakeQueue(['x'])
   const intake = startIntake(t, queue, 1, untilStopped)
   await until(() => intake.jobs === 1)
@@ -113,7 +113,7 @@ test('a canceled job ends as failed; one that is not in hand is not found', asyn
   assert.deepEqual(queue.ended, ['ack x'])
 })
 
-test('a drain takes no more, lets jobs finish, and gives back at once those that do not', async (t) => {
+test('a drain leases no more jobs, lets them finish, and then releases those that did not', async (t) => {
   const queue = fakeQueue(['slow', 'quick'])
   const intake = startIntake(t, queue, 16, async (requestId, signal) =>
     requestId === 'quick' ? sleep(20, 'completed' as const) : untilStopped(requestId, signal),
@@ -124,7 +124,7 @@ test('a drain takes no more, lets jobs finish, and gives back at once those that
   assert.equal(intake.state, 'DRAINING')
 })
 
-test('a job that arrives in the middle of a drain is given back as a drained one, by its events', async (t) => {
+test('a job that arrives during a drain is released as drained, by its events', async (t) => {
   const queue = fakeQueue([])
   let arrive!: () => void
   const asked = new Promise<void>((onAsked) => {
@@ -152,21 +152,21 @@ test('a job that arrives in the middle of a drain is given back as a drained one
   assert.deepEqual([causes, queue.ended], [['drained'], ['ack late']])
 })
 
-test('a job delivered again while it is in hand goes on, and no delivery is spent on it', async (t) => {
+test('a job redelivered while it is in progress continues, without using up a delivery', async (t) => {
   const queue = fakeQueue(['x', 'x'])
-  let begun = 0
+  let starts = 0
   const intake = startIntake(t, queue, 16, (requestId, signal) => {
-    begun += 1
+    starts += 1
     return untilStopped(requestId, signal)
   })
   await until(() => queue.beats.count === 1)
   assert.deepEqual(queue.ended, [])
-  assert.equal(begun, 1)
+  assert.equal(starts, 1)
   assert.equal(intake.jobs, 1)
 })
 
-/** Serves jobs until each is released by hand; says which are under way. */
-function byHand() {
+/** Serves jobs until a test ends each by hand; tells which are in progress. */
+function serveByHand() {
   const underWay = new Map<string, (outcome: Outcome) => void>()
   const serve: Serve = (requestId, signal) =>
     new Promise((resolve) => {
@@ -185,9 +185,9 @@ function byHand() {
   }
 }
 
-test('from its third delivery on a job runs alone: what is in hand ends first, and no more is leased', async (t) => {
+test('from its third delivery on a job runs alone: jobs in progress end first, and no more are leased', async (t) => {
   const queue = fakeQueue(['a', 'b', 'suspect', 'c'], { b: 2, suspect: 3 })
-  const hand = byHand()
+  const hand = serveByHand()
   const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 3)
   assert.deepEqual([hand.names(), intake.state], [['a', 'b'], 'BUSY'])
@@ -202,10 +202,10 @@ test('from its third delivery on a job runs alone: what is in hand ends first, a
   assert.deepEqual([queue.ended, intake.state], [['ack a', 'ack b', 'ack suspect'], 'READY'])
 })
 
-test('a job that waits to run alone is canceled, and given back by a drain, like any other', async (t) => {
+test('a job that waits to run alone can be canceled, or released by a drain, like any other', async (t) => {
   for (const stop of ['cancel', 'drain'] as const) {
     const queue = fakeQueue(['a', 'suspect'], { suspect: 5 })
-    const hand = byHand()
+    const hand = serveByHand()
     const intake = startIntake(t, queue, 16, hand.serve)
     await until(() => intake.jobs === 2)
     assert.deepEqual(hand.names(), ['a'])
@@ -215,7 +215,7 @@ test('a job that waits to run alone is canceled, and given back by a drain, like
   }
 })
 
-test('no job is taken during an outage, and all are after it', async (t) => {
+test('no job is leased during an outage, and all are after it', async (t) => {
   const queue = fakeQueue(['1', '2'])
   let end: () => void = () => undefined
   let outage: Promise<void> | null = new Promise((resolve) => {
@@ -250,7 +250,7 @@ test('a drain does not wait for the end of an outage', async (t) => {
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
 })
 
-test('long jobs take half of the room, further ones of accounts half of that; short ones the rest', async (t) => {
+test("long jobs get half of the slots, an account's further ones half of those, and short ones the rest", async (t) => {
   const queue = fakeQueue(["another's 1", "another's 2", "another's 3", "another's 4", 'a ninth'])
   queue.further.push(...[1, 2, 3, 4, 5].map((i) => `mine ${i}`))
   const intake = startIntake(t, queue, 16, untilStopped)
@@ -271,7 +271,7 @@ test('long jobs take half of the room, further ones of accounts half of that; sh
   await until(() => queue['short-further'].length === 0)
 })
 
-test('batch jobs take an eighth of the room, and leave the rest to interactive ones', async (t) => {
+test('batch jobs get an eighth of the slots, and leave the rest to interactive ones', async (t) => {
   const queue = fakeQueue([])
   queue.batch.push(...[1, 2, 3].map((i) => `batch ${i}`))
   const intake = startIntake(t, queue, 16, untilStopped)
@@ -284,7 +284,7 @@ test('batch jobs take an eighth of the room, and leave the rest to interactive o
   await until(() => queue.batch.length === 0)
 })
 
-test('no queue waits for ever for the other: with room for one job they take turns', async (t) => {
+test('no queue waits forever for another: with room for one job they take turns', async (t) => {
   const queue = fakeQueue(['a', 'b', 'c'])
   queue.further.push('A', 'B', 'C')
   const served: string[] = []
@@ -296,7 +296,7 @@ test('no queue waits for ever for the other: with room for one job they take tur
   assert.deepEqual(served, ['a', 'A', 'b', 'B', 'c', 'C'])
 })
 
-test('a job that is to run alone lets one that is on its way from the other queue end first', async (t) => {
+test('a job that must run alone lets one that is arriving from another queue end first', async (t) => {
   const queue = fakeQueue(['suspect'], { suspect: 3 })
   let arrive!: (lease: Lease | null) => void
   const { leaseJob } = queue
@@ -306,7 +306,7 @@ test('a job that is to run alone lets one that is on its way from the other queu
           arrive = resolve
         })
       : leaseJob(waitMs)
-  const hand = byHand()
+  const hand = serveByHand()
   const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 1)
   await sleep(5)
@@ -324,7 +324,7 @@ test('a job that is to run alone lets one that is on its way from the other queu
   arrive(null)
 })
 
-test('of jobs that name a model, those of the models here are taken', async (t) => {
+test('of jobs that name a model, those for the models here are leased', async (t) => {
   const queue = fakeQueue(['any'])
   queue.named['first mini'] = ['m1']
   queue.named['further htdemucs'] = ['h1']
@@ -335,16 +335,16 @@ test('of jobs that name a model, those of the models here are taken', async (t) 
   assert.deepEqual(queue.named['first sam-audio'], ['s1'])
 })
 
-test('jobs that name a model get slots where others wait, and wait where there is none', async (t) => {
+test('jobs that name a model get slots even if others wait, and wait if there are none', async (t) => {
   const queue = fakeQueue(Array.from({ length: 200 }, (_, i) => `a${i}`))
   queue.named['first mini'] = ['m1']
-  const begun: string[] = []
+  const served: string[] = []
   const serve: Serve = async (requestId) => {
-    begun.push(requestId)
+    served.push(requestId)
     await sleep(1)
     return 'completed'
   }
   startIntake(t, queue, 1, serve, undefined, ['mini'])
   await until(() => queue.ended.includes('ack m1'))
-  assert.ok(begun.length < 100, `after ${begun.length} others`)
+  assert.ok(served.length < 100, `after ${served.length} others`)
 })

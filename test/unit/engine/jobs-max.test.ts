@@ -4,7 +4,7 @@ import { parseJobsMax } from '../../../engine/jobs-max.ts'
 
 const GIBIBYTE = 2 ** 30
 
-test('jobs are as many as half of the memory holds, within limits; or as many as are configured', () => {
+test('there are as many jobs as fit in half of the memory, within limits, or as many as configured', () => {
   const byMemory = [0.5, 2, 4, 64].map((gibibytes) => parseJobsMax('auto', gibibytes * GIBIBYTE))
   assert.deepEqual(byMemory, [4, 5, 10, 32])
   assert.equal(parseJobsMax('100', GIBIBYTE), 100)

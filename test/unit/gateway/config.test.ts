@@ -6,7 +6,7 @@ import { localUrl } from '../../../shared/local-url.ts'
 
 const NATS_URL = 'nats://127.0.0.1:4222'
 
-test('a gateway needs only to know where its broker is', () => {
+test('a gateway only needs to know where its broker is', () => {
   const config = loadConfig({ NATS_URL })
   assert.equal(config.port, 8080)
   assert.equal(config.streamWindowSeconds, 600)
@@ -28,7 +28,7 @@ test('a gateway needs only to know where its broker is', () => {
   assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
 })
 
-test('all wrong settings are named together, and a secret is not shown', () => {
+test('all invalid settings are named together, without showing secrets', () => {
   const env = {
     PORT: '70000',
     BOOTSTRAP_API_KEY: 'hunter2',
@@ -52,7 +52,7 @@ test('networks may be separated by commas and spaces', () => {
   assert.deepEqual(config.egressAllowCidrs, ['10.0.0.0/8', 'fd00::/8'])
 })
 
-test('origins of pages are listed whole, without a path', () => {
+test('origins of pages are listed in full, without a path', () => {
   const originsOf = (CORS_ORIGINS: string) => loadConfig({ NATS_URL, CORS_ORIGINS }).corsOrigins
   assert.deepEqual(originsOf(''), [])
   assert.deepEqual(originsOf('https://a.example, http://localhost:3000'), [
@@ -71,7 +71,7 @@ test('a server that listens everywhere is reached on this machine', () => {
   assert.equal(localUrl('10.1.2.3', 8080), 'http://10.1.2.3:8080')
 })
 
-test('a provider of admins needs a client, an owner and the admin token; without one there is none', () => {
+test('a sign-in provider needs a client, an owner and the admin token; without an issuer there is none', () => {
   assert.equal(loadConfig({ NATS_URL }).oidc, undefined)
   const OIDC_ISSUER = 'https://id.example.com/realms/a/'
   const problemsOf = (env: object): readonly string[] => {

@@ -7,7 +7,7 @@ import { Loop } from '../../../gateway/loop.ts'
 const log = createLogger('test', 'silent')
 const LONG_MS = 60_000
 
-/** A loop whose turns are counted and can be waited for. */
+/** A loop that counts its turns and lets a test wait for them. */
 function countedLoop({ fail = false, everyMs = LONG_MS } = {}) {
   let turns = 0
   let arrived = () => {}
@@ -43,19 +43,19 @@ test('a loop takes its first turn at once, and the next when it is woken', async
 test('a loop that is woken in the middle of a turn takes another', async () => {
   const { loop, turn } = countedLoop()
   loop.start()
-  loop.wake() // the first turn has begun, and nobody rests yet
+  loop.wake() // the first turn is running, so the loop is not resting yet
   await turn(2)
   await loop.stop()
 })
 
-test('a loop goes on after a turn that failed', async () => {
+test('a loop continues after a failed turn', async () => {
   const { loop, turn } = countedLoop({ fail: true, everyMs: 1 })
   loop.start()
   await turn(3)
   await loop.stop()
 })
 
-test('a loop that failed is not woken into a busy loop', async () => {
+test('after a failure waking does not cause a busy loop', async () => {
   const { loop, turn, turns } = countedLoop({ fail: true })
   loop.start()
   await turn(1)
@@ -71,7 +71,10 @@ test('a loop that stops while it rests before its first turn takes none', async 
   assert.equal(turns(), 0)
 })
 
-/** How many other signals hang on `signal`; Node keeps an entry of each as long as it lives. */
+/**
+ * Counts the signals that depend on `signal`; Node keeps an entry for each as long as `signal`
+ * lives.
+ */
 function dependants(signal: AbortSignal): number {
   const symbol = Object.getOwnPropertySymbols(signal).find(
     ({ description }) => description === 'kDependantSignals',
@@ -79,7 +82,7 @@ function dependants(signal: AbortSignal): number {
   return symbol ? (signal as unknown as Record<symbol, Set<unknown>>)[symbol]!.size : 0
 }
 
-test('a loop keeps nothing of the turns that are past', async (t) => {
+test('a loop keeps nothing of past turns', async (t) => {
   const signals: AbortSignal[] = []
   const Original = AbortController
   globalThis.AbortController = class extends Original {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deviceKind, deviceWarnings, warningsFor } from '../../../models/tensorflow/tensor.ts'
 
-test('a build for GPUs that computes on the processor is warned of, and nothing else', () => {
+test('only a GPU build that computes on the processor causes a warning', () => {
   assert.match(warningsFor('cpu', true).join(), /found none and computes on the processor/)
   assert.deepEqual(warningsFor('cpu', false), [])
   assert.deepEqual(warningsFor('gpu', true), [])

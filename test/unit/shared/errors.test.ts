@@ -1,4 +1,4 @@
-/** The table of error codes is the one that docs/reference/errors.md gives. */
+/** The table of error codes matches docs/reference/errors.md. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -7,12 +7,12 @@ import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../../shared/errors.ts
 
 const document = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')
 
-test('every code stands in the document, with its status, and no other', () => {
+test('the document has every code with its status, and no others', () => {
   const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
     ([, status, code]) => [code, Number(status)],
   )
-  const known = Object.entries(ERRORS).map(([code, { status }]) => [code, status])
-  assert.deepEqual(documented.sort(), known.sort())
+  const expected = Object.entries(ERRORS).map(([code, { status }]) => [code, status])
+  assert.deepEqual(documented.sort(), expected.sort())
 })
 
 test('the failure codes of the document are those with which a request can end', () => {
@@ -23,7 +23,10 @@ test('the failure codes of the document are those with which a request can end',
   assert.deepEqual(documented.sort(), [...FAILURE_CODES].sort())
 })
 
-/** Their message is the whole of what can be said; `error.param` or the failure says the rest. */
+/**
+ * Codes whose message alone can't say what would be right; `error.param` or the failure tells the
+ * rest.
+ */
 const FINAL: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'INVALID_PARAMETER',

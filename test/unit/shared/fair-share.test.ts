@@ -12,7 +12,7 @@ const NONE: Share = { inHand: 0, lastTurn: 0 }
 const inHand = (shares: ReadonlyMap<string, Share>) =>
   [...shares.values()].reduce((sum, share) => sum + share.inHand, 0)
 
-test('property: the next is one that waits, may take a slot, and has the least of all that may', () => {
+test('property: the next account waits, may take a slot, and has the fewest of all that may', () => {
   fc.assert(
     fc.property(waiting, shares, fc.integer({ min: 1, max: 40 }), (waiting, shares, slots) => {
       const free = slots - inHand(shares)
@@ -40,7 +40,7 @@ const fill = (fair: FairShare, waiting: readonly string[]) => {
   return taken
 }
 
-test('property: whoever waits for ever, of n accounts, leaves 1/(n + 1) of the slots', () => {
+test('property: n accounts that never stop asking leave 1/(n + 1) of the slots free', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(account, { minLength: 1 }),
@@ -58,7 +58,7 @@ test('property: whoever waits for ever, of n accounts, leaves 1/(n + 1) of the s
   )
 })
 
-test('property: whichever slots come free, those who wait have the same number, but for one', () => {
+test('property: whichever slots become free, waiting accounts have the same number, give or take one', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 12 }),

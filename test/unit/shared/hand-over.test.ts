@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { handOverName, isHandOverName } from '../../../shared/hand-over.ts'
 
-test('a file in the shared folder has a name, whichever engine of the host made it', () => {
+test("a file in the shared folder has a name, whichever of the host's engines made it", () => {
   assert.equal(handOverName('/data/scratch', '/data/scratch/job-1-aB9/target'), 'job-1-aB9/target')
   assert.equal(
     handOverName('/data/scratch', '/data/scratch/engine-2/job-1-a/peaks'),

@@ -5,7 +5,7 @@ import { assertNotTooLong } from '../../../shared/media-limits.ts'
 const HOURS_2 = 7_200
 const refused = (message: RegExp) => ({ code: 'MEDIA_TOO_LONG', message })
 
-test('what recordings have may last as long as media may', () => {
+test('media at the rates of ordinary recordings may have the full length', () => {
   for (const [sampleRate, channels] of [
     [192_000, 2],
     [48_000, 8],
@@ -19,7 +19,7 @@ test('what recordings have may last as long as media may', () => {
   }
 })
 
-test('of more samples a second media may last as much shorter', () => {
+test('media at a higher rate may only be correspondingly shorter', () => {
   const sound = { sampleRate: 768_000, channels: 8 }
   assertNotTooLong(450, HOURS_2, sound)
   assert.throws(

@@ -35,7 +35,7 @@ test('a message arrives as it was sent', () => {
   assert.deepEqual(decodeMessage(Job, encodeMessage(job)), job)
 })
 
-test('a message that is not understood names what is wrong', () => {
+test('the error for an invalid message names what is wrong', () => {
   const bad = { ...job, options: { ...DEFAULT_OPTIONS, acceleration: 'warp' } }
   const data = new TextEncoder().encode(JSON.stringify(bad))
   assert.throws(() => decodeMessage(Job, data), /message not understood: \/options\/acceleration/)
@@ -65,7 +65,7 @@ test('an event has a limited number of log lines, each of limited length', () =>
   assert.equal(shortText('a\0b'), 'a�b', 'a database takes no NUL')
 })
 
-test('whose a message is can be read of one that is not understood', () => {
+test('the ids of an invalid message can still be read', () => {
   assert.deepEqual(identify(encodeMessage(job)), { request_id: 'req_1' })
   const text = '{"request_id":"r","attempt_id":"a","type":"later","prompt":1}'
   assert.deepEqual(identify(new TextEncoder().encode(text)), {
@@ -102,8 +102,8 @@ const completed = () => ({
   },
 })
 
-/** A copy of `event` with another value at `path`. */
-function changed(event: object, path: readonly string[], value: unknown): object {
+/** Returns a copy of `event` with `value` at `path`. */
+function withValue(event: object, path: readonly string[], value: unknown): object {
   const copy = structuredClone(event)
   const holder = path.slice(0, -1).reduce<any>((part, key) => part[key], copy)
   holder[path.at(-1)!] = value
@@ -145,14 +145,14 @@ const NUMBERS = [
   ['outputs', 'target', 'match'],
 ]
 
-/** Values that are good where another is meant, such as an id that is a time. */
+/** Tells whether `text` happens to be a valid id or place, and so is not hostile at `path`. */
 const isGood = (path: readonly string[], text: unknown) => {
   const name = path.at(-1)!
   const good = name === 'engine_id' ? /^[\w.:@-]{1,128}$/ : /^[\w-]{1,64}$/
   return (name.endsWith('_id') || name === 'place') && good.test(String(text))
 }
 
-test('property: an event with a hostile text or number anywhere is refused, by its place', () => {
+test('property: an event with a hostile text or number anywhere is refused, naming the place', () => {
   assert.deepEqual(read(completed()), completed())
   const text = fc.tuple(
     fc.constantFrom(...TEXTS),
@@ -166,7 +166,7 @@ test('property: an event with a hostile text or number anywhere is refused, by i
     fc.property(fc.oneof(text, number), ([path, value]) => {
       fc.pre(!isGood(path, value))
       assert.throws(
-        () => read(changed(completed(), path, value)),
+        () => read(withValue(completed(), path, value)),
         RegExp(`not understood: /${path.join('/')} `),
       )
     }),
@@ -174,7 +174,7 @@ test('property: an event with a hostile text or number anywhere is refused, by i
   )
 })
 
-test('an event says when, in a time that is one', () => {
+test('an event has a valid time', () => {
   for (const at of [
     '',
     'yesterday',
@@ -186,13 +186,13 @@ test('an event says when, in a time that is one', () => {
   }
 })
 
-test('what an event holds that this version does not know is left out of what is stored', () => {
+test('unknown fields of an event are not stored', () => {
   const { outputs, ...rest } = completed()
   const more = { ...outputs, evil: { bytes: 'x' }, target: { ...outputs.target, html: '<b>' } }
   assert.deepEqual(read({ ...rest, outputs: more }), completed())
 })
 
-test('a list of sounds has limited length, and nothing that this version does not know', () => {
+test('a list of sounds has a limited length and no unknown fields', () => {
   const file = { content_type: 'audio/wav', extension: 'wav', bytes: 1 }
   const sound = { name: 'a dog', spans: [{ start: 0, end: 1.5 }], share: 0.5, match: 0.9 }
   const decode = (sounds: unknown) => {

@@ -12,7 +12,7 @@ test('a prompt becomes a name of letters, digits and hyphens', () => {
   assert.equal(promptSlug('𝒂'.repeat(500)), '𝒂'.repeat(30))
 })
 
-test('the outputs of a request have names of their own', () => {
+test('the outputs of a request have distinct names', () => {
   assert.deepEqual(outputLabels(['piano']), { targets: ['piano'], residual: 'rest.without-piano' })
   assert.deepEqual(outputLabels(['a dog', 'a, dog', 'cat']), {
     targets: ['a-dog', 'a-dog-2', 'cat'],
@@ -20,7 +20,7 @@ test('the outputs of a request have names of their own', () => {
   })
 })
 
-test('what holds something else is named for that', () => {
+test('an output that holds something else is named after that', () => {
   const { targets, residual } = outputLabels(
     ['kettle', 'piano'],
     ['everything but speech', undefined],
@@ -29,14 +29,14 @@ test('what holds something else is named for that', () => {
   assert.equal(residual, 'rest.without-kettle+piano')
 })
 
-test('many long prompts make a name that a file system takes', () => {
+test('many long prompts make a name that a file system accepts', () => {
   const prompts = Array.from({ length: 8 }, (_, i) => `${'long '.repeat(9)}${i}`)
   const { residual } = outputLabels(prompts)
   assert.match(residual, /^rest\.without-(long-)+0\+(long-)+1\+6-more$/)
   assert.ok(Buffer.byteLength(residual) <= 255)
 })
 
-test('a name that no file system takes is cut in its stem, between characters', () => {
+test('a name too long for any file system is cut in its stem, between characters', () => {
   const family = '👨‍👩‍👧' // one character of five code points
   const stems = ['x'.repeat(300), '夜'.repeat(85), 'é'.repeat(200), family.repeat(40)]
   const prompts = ['drums', '犬の鳴き声'.repeat(20), 'я'.repeat(60), '𝒂'.repeat(60)]
@@ -48,9 +48,9 @@ test('a name that no file system takes is cut in its stem, between characters', 
       for (const name of names) {
         assert.ok(Buffer.byteLength(name) <= 255, name)
         assert.ok(Buffer.byteLength(name) > 255 - Buffer.byteLength(family), name)
-        const [kept = ''] = name.split('.')
-        assert.equal(kept.replaceAll(stem.startsWith(family) ? family : stem[0]!, ''), '')
-        assert.ok(kept.length > 0)
+        const [base = ''] = name.split('.')
+        assert.equal(base.replaceAll(stem.startsWith(family) ? family : stem[0]!, ''), '')
+        assert.ok(base.length > 0)
       }
       for (const [i, target] of targets.entries()) assert.ok(names[i]!.endsWith(`.${target}.flac`))
     }
@@ -59,7 +59,7 @@ test('a name that no file system takes is cut in its stem, between characters', 
   assert.match(outputName(episode, 'drums', 'wav'), /^The show, .* part 12\.drums\.wav$/)
 })
 
-test('a target is named for what it holds, in the words of the prompt', () => {
+test('a target is named after what it holds, in the words of the prompt', () => {
   const labelled = (prompt: string) => {
     const { targets, residual } = outputLabels([prompt])
     return [targets[0], residual]

@@ -12,12 +12,12 @@ test('a song is split into the stems of all models, and no stem holds what other
   assert.deepEqual(songStemsOf([SPLEETER, MINI]), SPLEETER.stems)
 })
 
-test('stems of a film are none of a song', () => {
+test('stems of a film are not stems of a song', () => {
   assert.deepEqual(songStemsOf([FILM, SPLEETER, MINI]), SPLEETER.stems)
   assert.deepEqual(songStemsOf([FILM, MINI]), [])
 })
 
-test('without a model for songs it is split into sounds that the others know', () => {
+test('without a model for songs it is split into sounds that other models know', () => {
   const song = TASKS.find(({ word }) => word === 'song')!
   assert.deepEqual(promptsOf(song, [FILM, MINI]), ['drum kit', 'bass', 'singing'])
 })

@@ -12,24 +12,24 @@ const noDrums = {
   asked: [{ sound: 'drum kit', excluded: true, state: 'unsure' }],
 } as const
 
-const offered = (
+const offersFor = (
   keeps: 'target' | 'residual',
   ...findings: Parameters<typeof vouchingsOf>[0]['findings']
 ) => vouchingsOf({ findings, prompts: findings.map(({ prompt }) => prompt), keeps, heedsSpans })
 
-test('of kept targets each that was softened is offered alone, at its level', () => {
-  assert.deepEqual(offered('target', found, siren), [
+test('each kept target that was softened is offered alone, at its full level', () => {
+  assert.deepEqual(offersFor('target', found, siren), [
     { does: 'keep', sounds: ['siren'], prompts: ['siren'], softenedDb: 28 },
   ])
-  assert.deepEqual(offered('target', { ...siren, softened_db: 0 }), [], 'its level is whole')
+  assert.deepEqual(offersFor('target', { ...siren, softened_db: 0 }), [], 'its level is whole')
 })
 
-test('of what is kept without a sound it is taken out, by one request for all its prompts', () => {
-  assert.deepEqual(offered('target', found, noDrums), [
+test('sounds to take out are offered in one request for all their prompts', () => {
+  assert.deepEqual(offersFor('target', found, noDrums), [
     { does: 'take out', sounds: ['drum kit'], prompts: ['no drums'], softenedDb: 0 },
   ])
   const whole = { ...siren, softened_db: 0 }
-  assert.deepEqual(offered('residual', found, whole, { ...whole, prompt: 'hum' }), [
+  assert.deepEqual(offersFor('residual', found, whole, { ...whole, prompt: 'hum' }), [
     {
       does: 'take out',
       sounds: ['siren', 'hum'],
@@ -39,16 +39,16 @@ test('of what is kept without a sound it is taken out, by one request for all it
   ])
 })
 
-test('nothing is offered that would change nothing', () => {
+test('requests that would change nothing are not offered', () => {
   const stems = { ...noDrums, separator: 'spleeter' }
   const unknown = { prompt: 'lawn mower', state: 'unknown', softened_db: 3 } as const
   for (const keeps of ['target', 'residual'] as const) {
-    assert.deepEqual(offered(keeps, found, stems, unknown), [], keeps)
+    assert.deepEqual(offersFor(keeps, found, stems, unknown), [], keeps)
   }
   const asked = [
     { sound: 'speech', excluded: false, state: 'unsure' },
     { sound: 'siren', excluded: true, state: 'found' },
   ] as const
   const part = { prompt: 'speech without the siren', state: 'unsure', asked: [...asked] } as const
-  assert.deepEqual(offered('target', part), [], 'what is to be taken out was found')
+  assert.deepEqual(offersFor('target', part), [], 'what is to be taken out was found')
 })

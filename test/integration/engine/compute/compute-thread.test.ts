@@ -27,7 +27,7 @@ const OPTIONS = {
   computeSecondsMax: 600,
 } as const
 
-/** Runs a process whose compute thread hangs; what it says, and how it ends. */
+/** Runs a process whose compute thread hangs; returns its output and how it ended. */
 async function runHanging(
   t: TestContext,
   computeSecondsMax: number,
@@ -44,7 +44,7 @@ async function runHanging(
   }
   child.stdout.on('data', read)
   child.stderr.on('data', read)
-  const closed = new Promise((resolve) => child.once('close', resolve)) // in the turn it ends, maybe
+  const closed = new Promise((resolve) => child.once('close', resolve)) // may fire in the same turn as `exit`
   const ended = await new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code))
   })
@@ -76,7 +76,7 @@ test('a thread that does not answer has no heartbeat', async (t) => {
   assert.equal(await Promise.race([beat, sleep(300)]), undefined)
 })
 
-test('a job is let go of at once, though its call hangs', async (t) => {
+test('a job is let go at once even if its call hangs', async (t) => {
   const thread = await ComputeThread.start(
     OPTIONS,
     log,
@@ -86,7 +86,7 @@ test('a job is let go of at once, though its call hangs', async (t) => {
   const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))
   const stop = new AbortController()
   const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
-  const separated = scheduler.separate(
+  const separating = scheduler.separate(
     {
       model: 'mini',
       request: { chunk, spans: [], acceleration: 'fast' },
@@ -96,23 +96,23 @@ test('a job is let go of at once, though its call hangs', async (t) => {
     { signal: stop.signal, onStep: () => undefined },
   )
   stop.abort(new Error('canceled'))
-  await assert.rejects(separated, /canceled/)
+  await assert.rejects(separating, /canceled/)
 })
 
-test('with XLA what is served is compiled while the thread answers', async (t) => {
+test('with XLA the shapes in use are compiled while the thread keeps answering', async (t) => {
   process.env.XLA = 'on'
   t.after(() => delete process.env.XLA)
   const lines: string[] = []
-  const heard = createLogger('test', 'info', {
+  const logger = createLogger('test', 'info', {
     write: (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg),
   })
-  const thread = await ComputeThread.start({ ...OPTIONS, batchFramesMax: 1 }, heard)
+  const thread = await ComputeThread.start({ ...OPTIONS, batchFramesMax: 1 }, logger)
   t.after(() => thread.stop())
   while (lines.length === 0) await Promise.all([thread.beat(), sleep(50)])
   assert.deepEqual(lines, ['tagger is warm in the shapes that are served'])
 })
 
-test('each command has the whole time, from when the thread begins it', (t) => {
+test('each command has the full time limit, from when the thread starts it', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let hangs = 0
   const watchdog = new ComputeWatchdog(10, () => {
@@ -133,7 +133,7 @@ test('each command has the whole time, from when the thread begins it', (t) => {
 
 const MINI = { kind: 'mini', name: 'mini' } as const
 
-test('a model is loaded into a thread that runs, and computes there', async (t) => {
+test('a model is loaded into a running thread, and computes there', async (t) => {
   const options = { ...OPTIONS, textEncoderFolder: TEXT_ENCODER_FOLDER, leftOut: [TAGGER] }
   const thread = await ComputeThread.start(options, log)
   t.after(() => thread.stop())
@@ -151,7 +151,7 @@ test('a model is loaded into a thread that runs, and computes there', async (t) 
   await thread.discard(lane!.lane)
 })
 
-test('a model for which no memory is free is refused with the figures', async () => {
+test('a model that does not fit in free memory is refused with the figures', async () => {
   const options = { ...OPTIONS, models: [MINI], textEncoderFolder: TEXT_ENCODER_FOLDER }
   const own = { ...options, leftOut: [TAGGER], freeBytes: 1e8 }
   await assert.rejects(
@@ -163,19 +163,19 @@ test('a model for which no memory is free is refused with the figures', async ()
 test('a process that hangs is killed and started again, alone', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const own = { ...OPTIONS, leftOut: [TAGGER] }
-  const apart = await ComputeProcess.start('x', own, log, () => undefined)
-  t.after(() => apart.stop())
-  const { pid } = apart
+  const compute = await ComputeProcess.start('x', own, log, () => undefined)
+  t.after(() => compute.stop())
+  const { pid } = compute
   process.kill(pid!, 'SIGSTOP')
-  const called = apart.discard(1)
+  const called = compute.discard(1)
   t.mock.timers.tick(1_000 * OPTIONS.computeSecondsMax)
   await assert.rejects(called, ComputeLostError)
-  await apart.restarting
-  assert.notEqual(apart.pid, pid)
-  await apart.beat()
+  await compute.restarting
+  assert.notEqual(compute.pid, pid)
+  await compute.beat()
 })
 
-test('a process that cannot be started again is given up', async (t) => {
+test("a process that can't be restarted is given up", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'given-up-'))
   t.after(() => rm(folder, { recursive: true }))
   const textEncoderFolder = join(folder, 'text-encoder')
@@ -191,7 +191,7 @@ test('a process that cannot be started again is given up', async (t) => {
   assert.match(lost.message, /text-encoder/)
 })
 
-test('a control group limits free memory, what it holds of files apart', async (t) => {
+test('a control group limits free memory, not counting its file cache', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'cgroup-'))
   t.after(() => rm(root, { recursive: true }))
   await mkdir(join(root, 'service/engine'), { recursive: true })

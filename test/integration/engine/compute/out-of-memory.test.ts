@@ -1,4 +1,4 @@
-/** A device that runs out of memory, through the scheduler, the compute thread and the model. */
+/** Runs out of device memory with the real scheduler, compute thread and model. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
@@ -20,7 +20,7 @@ const OPTIONS = {
 } as const
 const SHORT = new URL('../../../support/engine/short-of-memory-worker.ts', import.meta.url)
 
-/** @param channels of a second of noise; its phase tells lanes apart */
+/** @param channels of a second of noise; its seed differs for each lane */
 async function separate(scheduler: Scheduler, lane: number, channels = 1) {
   const waves = Array.from({ length: channels }, (_, i) => noise(32_000, 10 * lane + i + 1))
   const request = laneRequest({ channels: waves, sampleRate: 32_000 }, 'rain')
@@ -60,7 +60,7 @@ test('a batch for which there is no memory is split, and every lane gets its own
   }
 })
 
-test('a lane that does not fit alone fails, the others beside it do not', async (t) => {
+test('a lane that does not fit alone fails, but the others in its batch do not', async (t) => {
   const { scheduler, shortages, thread } = await schedulerOf(t, SHORT)
   await separate(scheduler, 1)
   const { memoryBytes } = thread.held

@@ -1,4 +1,4 @@
-/** The binding of NVIDIA's library, against one that answers as a driver with two GPUs does. */
+/** The binding of NVIDIA's library, tested with a fake library for a driver with two GPUs. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { buildFakeNvml } from '../../../support/machine/fake-nvml.ts'
 
 const GIBIBYTE = 2 ** 30
 
-test('GPUs report what they support, and Xids come once', async (t) => {
+test('GPUs report what they support, and each Xid once', async (t) => {
   const { path } = await buildFakeNvml(t)
   const nvml = await openNvml(path)
   assert.ok(nvml)
@@ -47,13 +47,17 @@ test('without the library there are no GPUs, and no error', async () => {
 
 test('an engine plans for what the driver says is free, in its thread too', async (t) => {
   const { path } = await buildFakeNvml(t)
-  const known = async (gpu: string) => {
+  const describeGpu = async (gpu: string) => {
     const { freeBytes, ...rest } = await openOwnGpu(gpu, () => openNvml(path))
     return { free: await freeBytes(), ...rest }
   }
-  assert.deepEqual(await known('1'), { free: 49 * GIBIBYTE, hasBfloat16: false, warning: '' })
-  assert.deepEqual(await known('GPU-aaaa'), { free: 50 * GIBIBYTE, hasBfloat16: true, warning: '' })
-  const slice = await known('MIG-cccc3333-0000')
+  assert.deepEqual(await describeGpu('1'), { free: 49 * GIBIBYTE, hasBfloat16: false, warning: '' })
+  assert.deepEqual(await describeGpu('GPU-aaaa'), {
+    free: 50 * GIBIBYTE,
+    hasBfloat16: true,
+    warning: '',
+  })
+  const slice = await describeGpu('MIG-cccc3333-0000')
   assert.deepEqual([slice.free, slice.hasBfloat16], [undefined, true])
   assert.match(slice.warning, /the driver does not say .* GPU MIG-cccc3333-0000/)
 
@@ -63,7 +67,7 @@ test('an engine plans for what the driver says is free, in its thread too', asyn
   assert.equal(reading.memoryUsedBytes, 30 * GIBIBYTE)
 })
 
-test('others take what the allocator counts as free; what it once took is still its own', () => {
+test('memory that other processes use is not free, but what the allocator once took still is', () => {
   const allocated = { limit: 80, inUse: 5, peak: 15 }
   assert.equal(freeFor(allocated), 75)
   assert.equal(freeFor(allocated, 20), 30)

@@ -1,4 +1,4 @@
-/** Models fetched and removed by an engine, over its control interface, with a real process. */
+/** An engine fetches and removes models over its control interface, with a real process. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { startModelHost, TINY_FILE } from '../../../support/engine/model-host.ts
 
 const BUILT_IN = { name: 'mini', built_in: true }
 
-/** An engine that does this alone; `unloaded` has the names that it was to unload. */
+/** Starts an engine that does nothing else; `unloaded` lists the models it was asked to unload. */
 async function startEngine(
   t: TestContext,
   catalogue: CatalogueEntry[],
@@ -47,7 +47,7 @@ async function startEngine(
   return { folder, unloaded, client: connect(), connect }
 }
 
-/** Sends a part of the file, and the rest when `end` is called. */
+/** Sends part of the file, and the rest when `end` is called. */
 function slowAnswer() {
   let begun: (response: ServerResponse) => void
   const started = new Promise<ServerResponse>((resolve) => (begun = resolve))
@@ -59,7 +59,7 @@ function slowAnswer() {
   return { started, answer, end: async () => (await started).end(TINY_FILE.subarray(100_000)) }
 }
 
-test('a fetch is joined, told of to its end, and installs the model, which is then removed', async (t) => {
+test('a fetch can be joined and followed to its end, installs the model, and the model can be removed', async (t) => {
   const slow = slowAnswer()
   const { entry, requests } = await startModelHost(t, (_, response) => slow.answer(response))
   const { folder, client, connect, unloaded } = await startEngine(t, [entry])
@@ -86,7 +86,7 @@ test('a fetch is joined, told of to its end, and installs the model, which is th
   assert.deepEqual(readdirSync(join(folder, '.downloads')), [])
 })
 
-test('a fetch that all have left stops; the next goes on, and a removal ends it for good', async (t) => {
+test('a fetch stops when all have left it; the next one resumes it, and a removal ends it for good', async (t) => {
   const [slow, slower] = [slowAnswer(), slowAnswer()]
   const { entry, requests } = await startModelHost(t, (_, response, count) =>
     (count === 1 ? slow : slower).answer(response),
@@ -113,7 +113,7 @@ test('a fetch that all have left stops; the next goes on, and a removal ends it 
   await assert.rejects(client.removeModel('tiny'), /NOT_FOUND: No model "tiny" is installed in /)
 })
 
-/** Resolves once a part of the download is on the disk. */
+/** Resolves once part of the download is on disk. */
 async function untilPart(folder: string): Promise<void> {
   const isThere = () =>
     readdirSync(folder, { recursive: true }).some(

@@ -1,4 +1,4 @@
-/** Loud masters, whose outputs would clip if they were not lowered. */
+/** Loud masters, whose outputs would clip if they were not turned down. */
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

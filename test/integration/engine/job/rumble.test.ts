@@ -9,7 +9,7 @@ import { wavBytes } from '../../../support/media/wav.ts'
 const RATE = 44_100
 const OFFSET = 0.1
 
-test('an offset goes to the residual, which still adds up with the target', async (t) => {
+test('an offset goes to the residual, which still adds up to the mixture with the target', async (t) => {
   const separator = await MasterSeparator.start()
   t.after(() => separator.stop())
   const hits = noise(2, RATE, 1).map((hit) => 0.3 * hit)

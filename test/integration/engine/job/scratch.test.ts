@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { makeJobFolder, prepareScratch } from '../../../../engine/job/scratch.ts'
 
-test('what killed engines left is removed; what a living one holds, or is not ours, stays', async (t) => {
+test('leftovers of killed engines are removed; files of live ones and foreign files stay', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-scratch-'))
   t.after(() => rm(root, { recursive: true }))
   const scratch = join(root, 'scratch')
   await prepareScratch(scratch)
-  const pidOfNobody = 2 ** 22 + 1 // Linux gives out none above 2^22
+  const pidOfNobody = 2 ** 22 + 1 // Linux never assigns ids above 2^22
   for (const name of [`job-${pidOfNobody}-abc`, `job-${process.ppid}-def`, 'keep']) {
     await mkdir(join(scratch, name))
   }

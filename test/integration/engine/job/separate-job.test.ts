@@ -1,4 +1,4 @@
-/** The end of a job whose device, store or broker fails. */
+/** How a job ends when the device, the store or the broker fails. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -39,24 +39,24 @@ const away: RequestListener = (_, response) => void response.writeHead(503).end(
 const TAGGER_CONFIG = await readTaggerConfig()
 
 interface Setting {
-  /** The media store's, in turn. */
+  /** The media store's responses, in turn. */
   answers?: RequestListener[]
   fails?: Error
   tries?: number
-  /** When it is asked at the end. */
+  /** Whether the store is unreachable when the failed job asks for it. */
   storeIsAway?: boolean
-  /** Without the job's own files. */
+  /** Whether the scratch disk is full even without the job's own files. */
   scratchIsFull?: boolean
   mediaSecondsMax?: number
   options?: Partial<SeparationOptions>
-  /** True if the gateway reads measurements in `started`. */
+  /** Whether the gateway accepts measurements in `started`. */
   startMayMeasure?: boolean
-  /** True if a list of sounds is asked for. */
+  /** Whether the job asks for a list of sounds. */
   lists?: boolean
   publish?: (event: Event) => Promise<void>
 }
 
-/** Serves one job; its outcome and what was reported. */
+/** Serves one job; returns its outcome and what was reported. */
 async function serveJob(t: TestContext, setting: Setting, signal = new AbortController().signal) {
   const {
     answers = [giveSource, takeOutput],
@@ -128,7 +128,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   return { outcome, ...seen, last: seen.events.at(-1) }
 }
 
-test('an attempt reports the seconds of the device that it took, however it ends', async (t) => {
+test('an attempt reports the device seconds that it used, however it ends', async (t) => {
   const { events } = await serveJob(t, {})
   assert.equal(events[0]?.device_seconds, undefined)
   assert.deepEqual([events.at(-1)?.type, events.at(-1)?.device_seconds], ['completed', 0.25])
@@ -136,7 +136,7 @@ test('an attempt reports the seconds of the device that it took, however it ends
   assert.deepEqual([last?.type, last?.device_seconds], ['released', 0.25])
 })
 
-test('a job that its device fails is given back, and its engine notes it', async (t) => {
+test('a job whose device fails is released, and its engine is notified', async (t) => {
   const { outcome, last, deviceFailed } = await serveJob(t, {
     fails: new DeviceError('gone'),
     tries: 5,
@@ -155,10 +155,10 @@ test('media of more samples than allowed is refused once it is measured', async 
     events.map((event) => (event.type === 'failed' ? event.error.code : event.type)),
     ['started', 'measured', 'MEDIA_TOO_LONG'],
   )
-  assert.deepEqual(events.at(-1)?.logs, []) // decoding says first what it decodes
+  assert.deepEqual(events.at(-1)?.logs, []) // decoding begins by logging what it decodes
 })
 
-/** The types of events, and the media's seconds where an event says them. */
+/** Lists the types of events, with the length of the media if an event states it. */
 const measuredIn = (events: readonly Event[]) =>
   events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
 
@@ -185,8 +185,8 @@ test('a job that asks what is in media reports the sounds, and stores nothing', 
   assert.ok(reports.length > 0)
 })
 
-test('the start says what the media measures, where the gateway reads it there', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] }) // the start waits as long as it takes
+test('the start states the length of the media, if the gateway reads it there', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
   const { events } = await serveJob(t, { startMayMeasure: true })
   assert.deepEqual(measuredIn(events), [
     ['started', 1],
@@ -202,7 +202,7 @@ test('the start says what the media measures, where the gateway reads it there',
   assert.deepEqual(measuredIn(older.events), expected)
 })
 
-test('the start waits for no media that is slow to come', async (t) => {
+test('the start does not wait for slow media', async (t) => {
   let started!: () => void
   const isStarted = new Promise<void>((resolve) => (started = resolve))
   const publish = async ({ type }: Event) => {
@@ -218,16 +218,16 @@ test('the start waits for no media that is slow to come', async (t) => {
   assert.deepEqual(types, ['started', 'measured', 'completed'])
 })
 
-test('a job that fails before its media is measured has started before', async (t) => {
-  const gone: RequestListener = (_, response) => void response.writeHead(404).end()
-  const { events } = await serveJob(t, { startMayMeasure: true, answers: [gone] })
+test('a job that fails before its media is measured still reports its start first', async (t) => {
+  const notFound: RequestListener = (_, response) => void response.writeHead(404).end()
+  const { events } = await serveJob(t, { startMayMeasure: true, answers: [notFound] })
   assert.deepEqual(
     events.map(({ type }) => type),
     ['started', 'failed'],
   )
 })
 
-test('a job takes the track that its options name, and its logs say so', async (t) => {
+test('a job uses the track that its options name, and its logs say so', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tracks-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'camera.mov')
@@ -254,13 +254,13 @@ test('a job whose input the model refuses fails at once', async (t) => {
   assert.deepEqual([outcome, deviceFailed], ['failed', 0])
 })
 
-test('a failure of TensorFlow that says nothing of its cause has two tries', async (t) => {
+test('a TensorFlow failure of unknown cause gets two attempts', async (t) => {
   const fails = new NativeError('size')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
 })
 
-test('a job whose chunk is too large for the device has two tries, and its engine is not at fault', async (t) => {
+test('a job whose chunk is too large for the device gets two attempts, and its engine is not blamed', async (t) => {
   const fails = new LaneTooLargeError('OOM')
   const first = await serveJob(t, { fails, tries: 1 })
   assert.deepEqual([first.last?.type, first.deviceFailed], ['released', 0])
@@ -269,7 +269,7 @@ test('a job whose chunk is too large for the device has two tries, and its engin
   assert.equal(second.deviceFailed, 0)
 })
 
-test('an error that nothing classifies has two tries, and a full disk has more', async (t) => {
+test('an unclassified error gets two attempts, and a full disk gets more', async (t) => {
   const fails = new Error('a bug')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
@@ -277,7 +277,7 @@ test('an error that nothing classifies has two tries, and a full disk has more',
   assert.equal((await serveJob(t, { fails: full, tries: 5 })).last?.type, 'released')
 })
 
-test('a job is given back uncounted where the disk is full without it, and counted where it fills it', async (t) => {
+test('a job is released uncounted if the disk is full without it, and counted if it fills the disk', async (t) => {
   const fails = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   for (const [scratchIsFull, cause] of [
     [true, 'outage'],
@@ -288,7 +288,7 @@ test('a job is given back uncounted where the disk is full without it, and count
   }
 })
 
-test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {
+test('a job released in a store outage is reported so; one whose own transfer fails is not', async (t) => {
   for (const [storeIsAway, cause] of [
     [true, 'outage'],
     [false, 'interruption'],
@@ -302,14 +302,14 @@ test('a job given back in an outage of the store is reported so; one whose trans
   }
 })
 
-test('an output that the store can not take is sent again, and the outage noted', async (t) => {
+test("an output that the store can't take is sent again, and the outage is recorded", async (t) => {
   const { outcome, failures, successes } = await serveJob(t, {
     answers: [giveSource, away, takeOutput, takeOutput, takeOutput],
   })
   assert.deepEqual([outcome, failures, successes], ['completed', 1, 3])
 })
 
-test('the start and the outcome are published until they are stored', async (t) => {
+test('the start and the outcome are published again until they are stored', async (t) => {
   const ends: [string, Setting][] = [
     ['started', {}],
     ['completed', {}],
@@ -329,7 +329,7 @@ test('the start and the outcome are published until they are stored', async (t) 
   }
 })
 
-test('a job that is stopped while its outcome can not be stored ends at once', async (t) => {
+test("a job stopped while its outcome can't be stored ends at once", async (t) => {
   const stop = new AbortController()
   const publish = async (event: Event) => {
     if (event.type !== 'completed') return
@@ -340,7 +340,7 @@ test('a job that is stopped while its outcome can not be stored ends at once', a
   assert.deepEqual([outcome, last?.type], ['released', 'released'])
 })
 
-test('a picture that is coded again counts in progress, and in the time that is left', async (t) => {
+test('re-encoding a picture counts toward progress and the time left', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'webm-'))
   t.after(() => rm(folder, { recursive: true }))
   await makeMedia(join(folder, 'source'), 'webm', {

@@ -1,4 +1,6 @@
-/** Files with several recordings in a row, whose rate or channels change: all are decoded. */
+/**
+ * Files of several recordings in a row that differ in rate or channels: all of them are decoded.
+ */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -26,9 +28,9 @@ interface Part {
   seconds: number
 }
 
-let made = 0
+let partCount = 0
 
-/** A recording of tones: 400 Hz in each channel. */
+/** Makes a recording with a tone of 400 Hz in each channel. */
 async function bytesOf(
   container: string,
   encoder: string,
@@ -38,7 +40,7 @@ async function bytesOf(
   const tone = sine(400, seconds, sampleRate).map((x) => x / 2)
   const planes = Array<Float32Array>(channels).fill(tone)
   const audio: AudioTrack = { planes, sampleRate, encoder, bitRate: 2 * sampleRate * channels }
-  return readFile(await make(`part ${made++}`, container, { audio, containerOptions }))
+  return readFile(await make(`part ${partCount++}`, container, { audio, containerOptions }))
 }
 
 async function chain(
@@ -49,22 +51,22 @@ async function chain(
 ): Promise<string> {
   const bytes: Buffer[] = []
   for (const part of parts) bytes.push(await bytesOf(container, encoder, part, containerOptions))
-  return save(`chain ${made++}`, Buffer.concat(bytes))
+  return save(`chain ${partCount++}`, Buffer.concat(bytes))
 }
 
-/** Fails unless the tone is in a stretch of sound, at its level. */
+/** Fails unless half a second of sound from `at` is the tone, at its level. */
 function assertTone(planes: readonly Float32Array[], sampleRate: number, at: number): void {
   const from = Math.round(at * sampleRate)
   for (const plane of planes) {
-    const heard = plane.subarray(from, from + sampleRate / 2) // whole periods of the tone
+    const excerpt = plane.subarray(from, from + sampleRate / 2) // whole periods of the tone
     const [inPhase, quarter] = [0, 1 / 4].map((turn) =>
       correlation(
-        heard.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + turn))),
-        heard,
+        excerpt.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + turn))),
+        excerpt,
       ),
     )
     assertBetween(Math.hypot(inPhase!, quarter!), 0.98, 1.0001)
-    assertNear(Math.max(...heard), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
+    assertNear(Math.max(...excerpt), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
   }
 }
 
@@ -82,7 +84,7 @@ describe('chained Ogg', () => {
   for (const encoder of ['libvorbis', 'libopus', 'flac']) {
     for (const [name, second, changed] of changes) {
       if (encoder === 'libopus' && second.sampleRate !== 48_000) continue // always 48 kHz
-      test(`${encoder}, ${name}: the sum of the links, to the sample`, async () => {
+      test(`${encoder}, ${name}: as long as the sum of the links, to the sample`, async () => {
         const path = await chain('ogg', encoder, [SAME, second, SAME])
         const { mixture, planes } = await readSound(path)
         assert.equal(mixture.channels, 2)
@@ -104,7 +106,7 @@ describe('chained Ogg', () => {
     const links = []
     for (const plane of [a, b]) {
       const audio = { planes: [plane], sampleRate: 48_000, encoder: 'flac' }
-      links.push(await readFile(await make(`link ${made++}`, 'ogg', { audio })))
+      links.push(await readFile(await make(`link ${partCount++}`, 'ogg', { audio })))
     }
     const { planes } = await readSound(await save('lossless.ogg', Buffer.concat(links)))
     assertClose(planes[0]!, Float32Array.of(...a, ...b), { absolute: 0.51 / 2 ** 15 })
@@ -180,7 +182,7 @@ describe('a transport stream', () => {
     test(`whose sound is replaced by one ${name}: all is read`, async () => {
       const first = await bytesOf('mpegts', 'aac', SAME)
       const path = await save(
-        `replaced ${made++}`,
+        `replaced ${partCount++}`,
         Buffer.concat([first, await bytesOfSecond(), first]),
       )
       const { mixture, planes } = await readSound(path)
@@ -197,8 +199,10 @@ describe('a transport stream', () => {
   test('with another track for a while is one recording', async () => {
     const plane = sine(400, 1.3, 48_000)
     const audio = { planes: [plane, plane], sampleRate: 48_000, encoder: 'aac' }
-    const two = await readFile(await make(`two ${made++}`, 'mpegts', { audio: [audio, audio] }))
-    const one = await readFile(await make(`one ${made++}`, 'mpegts', { audio }))
+    const two = await readFile(
+      await make(`two ${partCount++}`, 'mpegts', { audio: [audio, audio] }),
+    )
+    const one = await readFile(await make(`one ${partCount++}`, 'mpegts', { audio }))
     const { mixture, planes } = await readSound(await save('added.ts', Buffer.concat([one, two])))
     assertNear(planes[0]!.length / 48_000, 2.6, 0.2)
     assert.doesNotMatch(mixture.remarks.join(), /recordings/)
@@ -207,7 +211,7 @@ describe('a transport stream', () => {
   test('with a damaged map is one recording', async () => {
     const first = await bytesOf('mpegts', 'aac', SAME)
     const damaged = Buffer.from(first)
-    const aac = Buffer.from('0fe100', 'hex') // type and PID in the map
+    const aac = Buffer.from('0fe100', 'hex') // type and PID in the program map
     for (let at = damaged.indexOf(aac); at >= 0; at = damaged.indexOf(aac)) damaged[at] = 3
     const path = await save('damaged.ts', Buffer.concat([first, damaged]))
     const { mixture, planes } = await readSound(path)
@@ -217,7 +221,7 @@ describe('a transport stream', () => {
 })
 
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-/** Container, encoder, options, and by how many samples a part may differ from what was written. */
+/** Container, encoder, options, and by how many samples a part's length may be off. */
 const files = [
   ['flac', 'flac', {}, 0],
   ['wv', 'wavpack', {}, 0],
@@ -257,7 +261,7 @@ describe('files put together byte by byte', () => {
     })
   }
 
-  test('what stands between or after them is passed over', async () => {
+  test('anything between or after them is skipped', async () => {
     const bytes = await bytesOf('wv', 'wavpack', SAME)
     const tag = Buffer.from('APETAGEX and what belongs to it, of no meaning to a decoder at all.')
     const path = await save('tagged.wv', Buffer.concat([bytes, tag, bytes, tag]))
@@ -265,7 +269,7 @@ describe('files put together byte by byte', () => {
     assert.equal(planes[0]!.length, 48_000 * 3.4, mixture.remarks.join('\n'))
   })
 
-  test('a mark inside the sound is no file', async () => {
+  test('a marker inside the sound is not a file', async () => {
     const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
     const marked = Buffer.from(bytes)
     marked.write('RIFF----wave RIFF', 10_000, 'latin1')
@@ -274,7 +278,7 @@ describe('files put together byte by byte', () => {
     assert.deepEqual(mixture.remarks, [])
   })
 
-  test('a WAV whose length looks like the mark of a transport stream is no such', async () => {
+  test('a WAV whose length looks like the marker of a transport stream is not one', async () => {
     const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
     bytes[4] = 0x47
     const { mixture } = await readSound(await save('marks.wav', Buffer.concat([bytes, bytes])))
@@ -292,7 +296,7 @@ describe('files put together byte by byte', () => {
     await assert.rejects(readSound(path), { code: 'INVALID_MEDIA', message: /encrypted/ })
   })
 
-  test('a picture that only a later part has is left out, and that is said', async () => {
+  test('a picture that only a later part has is left out, and a remark says so', async () => {
     const audio = { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'aac' }
     const video = { seconds: 1, encoder: 'libx264' }
     const parts = [await make('a', 'mp4', { audio }), await make('b', 'mp4', { audio, video })]
@@ -303,7 +307,7 @@ describe('files put together byte by byte', () => {
     assert.match(mixture.remarks[1]!, /^Recording 2 of the source has a picture/)
   })
 
-  test('more than a thousand are refused by that name, and marks by the million take no time', async () => {
+  test('more than a thousand are refused as such, and a million markers take no time', async () => {
     const audio = { planes: [noise(0.01, 8_000)], sampleRate: 8_000, encoder: 'pcm_s16le' }
     const bytes = await readFile(await make('one.wav', 'wav', { audio }))
     const many = await save('many.wav', Buffer.concat(Array<Buffer>(1_001).fill(bytes)))

@@ -1,4 +1,4 @@
-/** Every kind of file keeps every channel at its level, whatever loudspeaker it is for. */
+/** Every kind of file keeps every channel at its level, whichever loudspeaker it is for. */
 
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
@@ -18,7 +18,7 @@ const RATE = 48_000
 const SECONDS = 0.5
 const LEVEL = 0.3
 
-/** Loudspeakers in the order of the bits of a WAV header. */
+/** Loudspeakers in the order of their bits in a WAV header. */
 const LOUDSPEAKERS =
   'FL FR FC LFE BL BR FLC FRC BC SL SR TC TFL TFC TFR TBL TBC TBR - - - - - - - - - - - DL DR WL ' +
   'WR SDL SDR LFE2 TSL TSR BFC BFL BFR'
@@ -28,7 +28,7 @@ const maskOf = (layout: string): bigint =>
 const namesOf = (mask: bigint): string[] =>
   NAMES.filter((_, bit) => (mask & (1n << BigInt(bit))) !== 0n)
 
-/** Hertz, of each channel. An LFE ends at 120. */
+/** Frequency of each channel's tone in Hz. An LFE cuts off at 120 Hz. */
 const toneOf = (channel: number, name: string | undefined): number =>
   name === 'LFE' ? 60 : 1_000 + 137 * channel
 
@@ -37,10 +37,10 @@ const tones = (count: number, names: readonly string[] = []): Float32Array[] =>
     sine(toneOf(c, names[c]), SECONDS, RATE).map((x) => LEVEL * x),
   )
 
-/** How much of a tone is in a wave, in decibels to what was put in. */
+/** Returns the level of a tone in a wave, in dB relative to what was put in. */
 function levelOf(wave: Float32Array, hertz: number, rate = RATE): number {
   let [real, imaginary] = [0, 0]
-  // Whole periods of 1 Hz steps would be the whole second; edges are tapered instead.
+  // Tapers the edges, because only the whole second would hold whole periods of every tone.
   const [from, to] = [4_000, wave.length - 4_000]
   for (let i = from; i < to; i++) {
     const taper = 1 - Math.cos((2 * Math.PI * (i - from)) / (to - from))
@@ -59,7 +59,7 @@ interface LayoutOptions {
   isLfeFull?: boolean
 }
 
-async function written(
+async function writeAndRead(
   format: SoundFormat,
   planes: Planes,
   { mask = 0n, ...more }: LayoutOptions = {},
@@ -108,7 +108,7 @@ for (const format of ['wav', 'flac', 'aac'] as const) {
     for (const layout of NAMED) {
       test(layout, async () => {
         const names = layout.split(' ')
-        const { planes, mask, change } = await written(format, tones(names.length, names), {
+        const { planes, mask, change } = await writeAndRead(format, tones(names.length, names), {
           mask: maskOf(layout),
         })
         assert.equal(change, null)
@@ -116,7 +116,7 @@ for (const format of ['wav', 'flac', 'aac'] as const) {
         assert.equal(planes.length, names.length)
         if (format !== 'aac') assert.deepEqual(found, names)
         for (const [channel, name] of names.entries()) {
-          // AAC does not tell the sides from the back, where a layout has only one of them.
+          // AAC does not distinguish side from back if a layout has only one of them.
           const at = found.includes(name)
             ? found.indexOf(name)
             : found.indexOf(name.replace('S', 'B'))
@@ -144,7 +144,7 @@ describe('a layout that a format has no name for', () => {
     for (const format of formats) {
       test(`${layout} in ${format}: other names, the same channels, said in a line`, async () => {
         const count = layout.split(' ').length
-        const { planes, mask, change } = await written(format, tones(count), {
+        const { planes, mask, change } = await writeAndRead(format, tones(count), {
           mask: maskOf(layout),
         })
         assert.match(change!, new RegExp(`${format} has no name for the layout`))
@@ -160,7 +160,7 @@ describe('channels without names', () => {
   for (const count of [1, 2, 3, 4, 5, 6, 7, 8]) {
     for (const format of ['wav', 'flac', 'aac'] as const) {
       test(`${count} in ${format}: in their order, none an LFE`, async () => {
-        const { planes, mask, change } = await written(format, tones(count))
+        const { planes, mask, change } = await writeAndRead(format, tones(count))
         if (format === 'wav' && count > 2) assert.equal(mask, 0n)
         assert.equal(namesOf(mask).includes('LFE'), false)
         if (count <= 2 || format === 'wav') assert.equal(change, null)
@@ -183,7 +183,7 @@ describe('mixed down', () => {
 
   for (const count of [3, 5, 6, 7, 8]) {
     test(`${count} channels without names in mp3: all evenly loud`, async () => {
-      const { planes } = await written('mp3', tones(count))
+      const { planes } = await writeAndRead('mp3', tones(count))
       const share = 20 * Math.log10(1 / Math.ceil(count / 2))
       for (let c = 0; c < count; c++) assertNear(levels(planes, c), share, 0.5)
     })
@@ -197,7 +197,9 @@ describe('mixed down', () => {
   ]) {
     test(`${layout} in mp3: none is left out`, async () => {
       const names = layout.split(' ')
-      const { planes } = await written('mp3', tones(names.length, names), { mask: maskOf(layout) })
+      const { planes } = await writeAndRead('mp3', tones(names.length, names), {
+        mask: maskOf(layout),
+      })
       for (const [c, name] of names.entries()) assertNear(levels(planes, c, name), -12, 5)
     })
   }
@@ -205,7 +207,7 @@ describe('mixed down', () => {
   test('ten channels in flac: none is left out', async () => {
     const names = 'FL FR FC LFE BL BR SL SR TBL TBR'.split(' ')
     const mask = maskOf(names.join(' '))
-    const { planes } = await written('flac', tones(names.length, names), { mask })
+    const { planes } = await writeAndRead('flac', tones(names.length, names), { mask })
     assert.equal(planes.length, 8)
     for (const [c, name] of names.entries()) assertNear(levels(planes, c, name), -6, 1)
   })
@@ -240,8 +242,8 @@ describe('an LFE', () => {
     ['the noise of 16 bits is not', scaled(noise(1, RATE), 2 ** -15), false],
     ['silence is not', new Float32Array(RATE), false],
   ]
-  for (const [name, wave, wanted, rate] of cases) {
-    test(name, async () => assert.equal(await judged(wave, rate), wanted))
+  for (const [name, wave, expected, rate] of cases) {
+    test(name, async () => assert.equal(await judged(wave, rate), expected))
   }
 
   test('each row of channels has the level of its mono mix', async () => {
@@ -270,7 +272,7 @@ describe('an LFE', () => {
       planes: read,
       mask,
       change,
-    } = await written('aac', planes, { mask: BigInt(MASK), isLfeFull: true })
+    } = await writeAndRead('aac', planes, { mask: BigInt(MASK), isLfeFull: true })
     assert.match(change!, /The LFE of 5\.1 holds sound above 300 Hz/)
     assert.equal(namesOf(mask).includes('LFE'), false)
     read.forEach((plane, c) => assertNear(levelOf(plane, toneOf(c, undefined)), 0, 0.5))

@@ -1,4 +1,4 @@
-/** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in step. */
+/** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in sync. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const RATE = 48_000
-/** In each part: a flash in frame 12 of 10 a second, and with it a click. */
+/** Each part has a flash in frame 12, at 10 frames per second, and a click at the same time. */
 const CLICK_SECONDS = 1.2
 const SECONDS = 2.5
 
@@ -54,28 +54,28 @@ interface Part {
   soundSeconds?: number
 }
 
-let made = 0
+let fileCount = 0
 
 async function bytesOf({ container, video, audio }: Kind, part: Part): Promise<Buffer> {
   const { delay, soundSeconds = SECONDS } = part
   const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
-  const path = await make(`part ${made++}`, container, {
+  const path = await make(`part ${fileCount++}`, container, {
     audio: { planes, sampleRate: RATE, encoder: audio, delay },
     video: { ...video, seconds: SECONDS, flashes: [CLICK_SECONDS * 10], delay },
   })
   return readFile(path)
 }
 
-/** Parts one after the other; of FLV without the header of each but the first. */
-async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
+/** Concatenates parts; for FLV, drops the header of all but the first. */
+async function joinParts(kind: Kind, parts: readonly Part[]): Promise<string> {
   const bytes: Buffer[] = []
   for (const part of parts) bytes.push(await bytesOf(kind, part))
   const headerBytes = kind.container === 'flv' ? 13 : 0
   const joined = bytes.map((part, i) => (i === 0 ? part : part.subarray(headerBytes)))
-  return save(`joined ${made++}`, Buffer.concat(joined))
+  return save(`joined ${fileCount++}`, Buffer.concat(joined))
 }
 
-/** Starts of the clicks. */
+/** Returns the start of each click, in seconds. */
 function clicksOf(plane: Float32Array): number[] {
   const clicks: number[] = []
   for (let i = 0; i < plane.length; i++) {
@@ -86,14 +86,14 @@ function clicksOf(plane: Float32Array): number[] {
   return clicks
 }
 
-/** Separates nothing: sound and picture of the video that a job would answer. */
+/** Makes the video that a job would return, with the mixture as its sound, and reads both back. */
 async function throughVideo(path: string, recoded: string | undefined) {
   const { mixture, planes } = await readSound(path)
   const options = { path, soundIndex: mixture.streamIndex, folder }
   const prepared = await prepareVideo(options)
   if (recoded) assert.match(prepared.recodedBecause ?? '', new RegExp(recoded))
   else assert.equal(prepared.recodedBecause, null)
-  const audioPath = join(folder, `track ${made}`)
+  const audioPath = join(folder, `track ${fileCount}`)
   const encoder = await createEncoder(audioPath, {
     format: 'aac',
     sampleRate: mixture.sampleRate,
@@ -101,7 +101,7 @@ async function throughVideo(path: string, recoded: string | undefined) {
   })
   await encoder.write(planes)
   await encoder.finish()
-  const to = join(folder, `video ${made++}`)
+  const to = join(folder, `video ${fileCount++}`)
   await muxVideo({ video: prepared, audioPath, path: to })
   const pictures = await readVideo(to)
   const brightest = Math.max(...pictures.lights)
@@ -128,17 +128,17 @@ for (const [name, kind] of Object.entries(KINDS)) {
   describe(name, () => {
     test('a clock that starts over, four times', async () => {
       const parts = Array.from({ length: 5 }, () => ({ delay: 0 }))
-      await assertInStep(await join2(kind, parts), 5, kind)
+      await assertInStep(await joinParts(kind, parts), 5, kind)
     })
     test('a clock that jumps ahead by hours, and back', async () => {
       const parts = [{ delay: 0 }, { delay: 40_000 }, { delay: 100 }]
-      await assertInStep(await join2(kind, parts), 3, kind)
+      await assertInStep(await joinParts(kind, parts), 3, kind)
     })
   })
 }
 
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-/** Each part is a whole file; the pictures of all are encoded into one video. */
+/** Each part is a whole file; the pictures of all parts are encoded into one video. */
 const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }> = {
   'a transport stream, each part under PIDs of its own': {
     container: 'mpegts',
@@ -158,10 +158,11 @@ const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }
   'FLV, each part with its header': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac' },
 }
 for (const [name, kind] of Object.entries(FILES)) {
-  test(`${name}: files put together byte by byte, of several sizes, stay in step`, async () => {
+  test(`${name}: concatenated files of several sizes stay in sync`, async () => {
     const parts: Buffer[] = []
     for (const [i, width] of [64, 96, 64].entries()) {
-      // The second one's sound ends before its pictures do: the next one's are shown then.
+      // The second part's sound ends before its pictures; the third part's pictures follow right
+      // then.
       const soundSeconds = i === 1 ? SECONDS - 0.4 : SECONDS
       const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
       const audio = { planes, sampleRate: RATE, encoder: kind.audio }
@@ -171,16 +172,16 @@ for (const [name, kind] of Object.entries(FILES)) {
           ? { mpegts_start_pid: `${0x100 + 16 * i}` }
           : kind.containerOptions
       const tracks = { audio, video, ...(containerOptions && { containerOptions }) }
-      const path = await make(`part ${made++}`, kind.container, tracks)
+      const path = await make(`part ${fileCount++}`, kind.container, tracks)
       parts.push(await readFile(path))
     }
-    const path = await save(`files ${made++}`, Buffer.concat(parts))
+    const path = await save(`files ${fileCount++}`, Buffer.concat(parts))
     const found = await throughVideo(path, 'the source is 3 recordings, one after the other')
     const { mixture, planes, pictures, flashes, clicks } = found
     assert.match(mixture.remarks[0]!, /source is 3 recordings/)
     assert.equal(mixture.corruptPackets, 0)
     const seconds = planes[0]!.length / RATE
-    assertNear(seconds, 3 * SECONDS - 0.4, 0.7) // MP4 in fragments begins 0.2 s before its sound
+    assertNear(seconds, 3 * SECONDS - 0.4, 0.7) // fragmented MP4 starts 0.2 s before its sound
     assert.equal(clicks.length, 3, 'all clicks sound')
     assert.equal(flashes.length, 3, 'all flashes are shown')
     for (const [i, flash] of flashes.entries()) assertNear(flash, clicks[i]!, 0.12)
@@ -189,10 +190,10 @@ for (const [name, kind] of Object.entries(FILES)) {
   })
 }
 
-test('parts in which sound and picture are not of one length stay in step', async () => {
+test('parts whose sound and picture differ in length stay in sync', async () => {
   const kind = KINDS['a transport stream']!
   const parts = [2.3, 2.7, 2.3, 2.7, 2.4].map((soundSeconds) => ({ delay: 0, soundSeconds }))
-  const path = await join2(kind, parts)
+  const path = await joinParts(kind, parts)
   const { flashes, clicks, mixture } = await throughVideo(path, undefined)
   assert.equal(clicks.length, 5)
   assert.equal(flashes.length, 5)
@@ -200,20 +201,20 @@ test('parts in which sound and picture are not of one length stay in step', asyn
   assert.equal(mixture.remarks.length, 1)
 })
 
-test('a clock of 33 bits that wraps is no jump', async () => {
+test('a 33-bit clock that wraps is not a jump', async () => {
   const kind = KINDS['a transport stream']!
-  const delay = 2 ** 33 / 90_000 - 2.8 // the muxer begins 1.4 s later
-  await assertInStep(await join2(kind, [{ delay }]), 1, kind)
+  const delay = 2 ** 33 / 90_000 - 2.8 // the muxer itself adds 1.4 s
+  await assertInStep(await joinParts(kind, [{ delay }]), 1, kind)
 })
 
-test('a clock that jumps inside Matroska, beside a picture and without one', async () => {
+test('a clock that jumps inside Matroska, with and without a picture', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'flac' }
   const jumps = [{ afterSample: 138_240, seconds: 40_000 }]
   const video = { seconds: 6, encoder: 'libx264', jumps: [{ afterFrame: 29, seconds: 40_000 }] }
   const containerOptions = { max_interleave_delta: '0' }
   const tracks = [{ audio: { ...audio, jumps } }, { audio: { ...audio, jumps }, video }]
   for (const each of tracks) {
-    const path = await make(`jump ${made++}.mkv`, 'matroska', { ...each, containerOptions })
+    const path = await make(`jump ${fileCount++}.mkv`, 'matroska', { ...each, containerOptions })
     const { mixture, planes } = await readSound(path)
     assertBetween(planes[0]!.length, 6 * RATE, 6.1 * RATE)
     assert.equal(mixture.remarks.length, 1)

@@ -1,4 +1,4 @@
-/** The cover of a source in the files that are made of it, written and read by FFmpeg itself. */
+/** Cover art of a source in the output files, written and read by FFmpeg itself. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -20,15 +20,18 @@ async function coverIn(path: string): Promise<Cover | null> {
   return mixture.cover
 }
 
-/** A file with a picture of FFmpeg's. */
-const made = (container: string, encoder: string, picture: string): Promise<string> =>
+/** Makes a file with a picture made by FFmpeg. */
+const makeWithCover = (container: string, encoder: string, picture: string): Promise<string> =>
   folder.make(`in-${picture}.${container}`, container, {
     audio: { planes, sampleRate: RATE, encoder },
     video: { seconds: 0, encoder: picture, isCoverArt: true },
   })
 
-async function written(format: EncoderOptions['format'], cover: Cover | null): Promise<string> {
-  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // to be replaced
+async function writeWithCover(
+  format: EncoderOptions['format'],
+  cover: Cover | null,
+): Promise<string> {
+  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // a placeholder
   const options = { format, sampleRate: RATE, channels: 1, tags: { title: 'Song' }, cover }
   const encoder = await createEncoder(path, options)
   await encoder.write(planes)
@@ -43,12 +46,12 @@ for (const [container, encoder, picture] of [
   ['mp3', 'libmp3lame', 'png'],
   ['flac', 'flac', 'png'],
 ] as const) {
-  test(`the ${picture} of ${container} is in mp3 and flac, byte for byte`, async () => {
-    const cover = await coverIn(await made(container, encoder, picture))
+  test(`the ${picture} of ${container} ends up in mp3 and flac, byte for byte`, async () => {
+    const cover = await coverIn(await makeWithCover(container, encoder, picture))
     const { bytes: _, ...facts } = cover!
     assert.deepEqual(facts, { kind: picture === 'png' ? 'png' : 'jpeg', width: 64, height: 48 })
     for (const format of ['mp3', 'flac'] as const) {
-      const path = await written(format, cover)
+      const path = await writeWithCover(format, cover)
       const { mixture, planes: read } = await readSound(path)
       assert.deepEqual(mixture.cover, cover, format)
       assert.deepEqual(mixture.tags, { title: 'Song' }, format)
@@ -60,23 +63,26 @@ for (const [container, encoder, picture] of [
 }
 
 test('wav has no place for one', async () => {
-  const cover = await coverIn(await made('flac', 'flac', 'mjpeg'))
+  const cover = await coverIn(await makeWithCover('flac', 'flac', 'mjpeg'))
   assert.ok(cover)
-  assert.equal(await coverIn(await written('wav', cover)), null)
+  assert.equal(await coverIn(await writeWithCover('wav', cover)), null)
 })
 
-test('a source without a picture gives outputs without one', async () => {
+test('a source without a picture has outputs without one', async () => {
   for (const format of ['mp3', 'flac'] as const) {
-    assert.equal(await coverIn(await written(format, null)), null)
+    assert.equal(await coverIn(await writeWithCover(format, null)), null)
   }
 })
 
-test('a picture beyond the limit is left out, and one of another kind', async () => {
-  const jpeg = (await coverIn(await made('flac', 'flac', 'mjpeg')))!
+test('a picture beyond the limit or of another kind is left out', async () => {
+  const jpeg = (await coverIn(await makeWithCover('flac', 'flac', 'mjpeg')))!
   const largest = { ...jpeg, bytes: Buffer.concat([jpeg.bytes], COVER_BYTES_MAX) }
-  assert.equal((await coverIn(await written('flac', largest)))?.bytes.length, COVER_BYTES_MAX)
+  assert.equal(
+    (await coverIn(await writeWithCover('flac', largest)))?.bytes.length,
+    COVER_BYTES_MAX,
+  )
   const larger = { ...jpeg, bytes: Buffer.concat([jpeg.bytes], COVER_BYTES_MAX + 1) }
-  assert.equal(await coverIn(await written('flac', larger)), null)
+  assert.equal(await coverIn(await writeWithCover('flac', larger)), null)
   const noPicture = { ...jpeg, bytes: Buffer.from('<svg onload="alert(1)"/>') }
-  assert.equal(await coverIn(await written('flac', noPicture)), null)
+  assert.equal(await coverIn(await writeWithCover('flac', noPicture)), null)
 })

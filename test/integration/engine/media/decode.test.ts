@@ -85,7 +85,7 @@ describe('lossless files', () => {
     await mixture.close()
   })
 
-  test('no number, infinity and what no recording has become 0; values beyond 1 stay', async () => {
+  test('NaN, infinity and values beyond +60 dBFS become 0; others beyond 1 stay', async () => {
     const left = Float32Array.of(0.5, NaN, Infinity, -Infinity, 1.75, -3, 1e30, -1001, 1000)
     const right = new Float32Array(9).fill(0.25).fill(-1e9, 0, 1)
     const path = await save('nan', wavBytes([left, right], 8000, 'float32'))
@@ -98,7 +98,7 @@ describe('lossless files', () => {
     ])
   })
 
-  test('where damage begins is said, and nothing is of sound without any', async () => {
+  test('a remark says where damage begins, and intact sound has no remark', async () => {
     const plane = new Float32Array(150_000).fill(0.5)
     const whole = await readSound(await save('whole', wavBytes([plane], 8000, 'float32')))
     assert.deepEqual(whole.mixture.remarks, [])
@@ -109,7 +109,7 @@ describe('lossless files', () => {
 })
 
 describe('lossy files', () => {
-  /** And how near to it a file is measured, in seconds. */
+  /** Container, encoder, and how exactly the length is measured, in seconds. */
   const exact = [
     ['mp3', 'libmp3lame', SAMPLE],
     ['ipod', 'aac', SAMPLE],
@@ -185,7 +185,7 @@ describe('channels and rates', () => {
     aac.planes.forEach((plane, channel) => assertAlike(plane, SIX[channel]!, 0.98))
   })
 
-  test('more channels than wanted are mixed down without overshoot', async () => {
+  test('excess channels are mixed down without overshoot', async () => {
     const loud = Array.from({ length: 6 }, () => sine(440, 0.3, 48000).map((x) => x * 2))
     const path = await save('loud', wavBytes(loud, 48000, 'float32', 0x3f))
     const { mixture, planes } = await readSound(path, { channelsMax: 2 })
@@ -220,12 +220,12 @@ describe('channels and rates', () => {
       nine.map((plane) => plane[0]),
     )
     const { planes } = await readSound(path, { channelsMax: 2 })
-    // Five go to the left and four to the right, each with the same share.
+    // Five channels go to the left and four to the right, each with an equal share.
     assertNear(planes[0]![100]!, (1 + 3 + 5 + 7 + 9) / 16 / 5, 1e-6)
     assertNear(planes[1]![100]!, (2 + 4 + 6 + 8) / 16 / 5, 1e-6)
   })
 
-  test('another rate: same length in time, same place', async () => {
+  test('at another rate, sound has the same length in time and the same place', async () => {
     const path = await save('44k', wavBytes([chirp(1.3, 44100)], 44100, 'float32'))
     const { mixture, planes } = await readSound(path, { sampleRate: 48000 })
     assert.equal(mixture.sampleRate, 48000)
@@ -234,7 +234,7 @@ describe('channels and rates', () => {
     assertAlike(planes[0]!, STEREO_48[0]!, 0.9999)
   })
 
-  test('a change of rate and channels on the way is converted to what came first', async () => {
+  test('after a change of rate and channels, sound is converted to the first ones', async () => {
     const tone = sine(440, 1, 22050)
     const paths = [
       await make('1.aac', 'adts', { audio: { planes: STEREO, sampleRate: 44100, encoder: 'aac' } }),
@@ -266,12 +266,12 @@ describe('video', () => {
         await make(`tape.${container}`, container, { audio: pcm, video }),
       )
       assert.deepEqual([mixture.hasVideo, mixture.sampleRate], [true, 48_000])
-      assertNear(planes[0]!.length, STEREO_48[0]!.length, 1_920) // a picture's sound
+      assertNear(planes[0]!.length, STEREO_48[0]!.length, 1_920) // the sound of one picture
       assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
     })
   }
 
-  test('cover art is no video', async () => {
+  test('cover art is not video', async () => {
     const video = { seconds: 0, encoder: 'mjpeg', isCoverArt: true }
     const mp3 = { ...audio, encoder: 'libmp3lame' }
     const paths = [
@@ -303,7 +303,7 @@ describe('video', () => {
 })
 
 describe('limits and damage', () => {
-  test('longer than allowed: found on the way', async () => {
+  test('media that is longer than allowed is refused while it is decoded', async () => {
     const path = await save('long', wavBytes([sine(440, 5, 44100)], 44100))
     const mixture = await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 2 })
     const drain = async () => {
@@ -315,7 +315,7 @@ describe('limits and damage', () => {
     assert.equal(planes[0]!.length, 220_500)
   })
 
-  test('of a truncated file what is there is decoded', async () => {
+  test('the rest of a truncated file is decoded', async () => {
     const planes = [chirp(3, 44100), noise(3, 44100)]
     const kinds = [
       ['mp3', 'libmp3lame'],
@@ -351,7 +351,7 @@ describe('limits and damage', () => {
     assertBetween(mixture.corruptPackets, 1, 10)
   })
 
-  test('a mixture closed early ends with an error, never as if it were whole', async () => {
+  test('a mixture closed early ends with an error, never as if it were complete', async () => {
     const path = await save('closed', wavBytes([sine(440, 3, 44100)], 44100))
     const mixture = await openMixture(path, NO_LIMITS)
     const blocks = mixture.blocks()

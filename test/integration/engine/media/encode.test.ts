@@ -48,19 +48,19 @@ describe('wav', () => {
     assert.equal(again.planes[0]!.length, STEREO[0]!.length)
   })
 
-  test('clips instead of wrapping; what is no number is silence', async () => {
+  test('clips instead of wrapping, and turns NaN into silence', async () => {
     const step = 1 / 2 ** 23
     const loud = Float32Array.of(1, 1.5, 1e9, Infinity, -1, -1.5, -1e9, -Infinity, NaN, step * 0.75)
     const top = 1 - step
-    const wanted = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
+    const expected = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
     for (const channels of [1, 2, 3]) {
-      // each channel begins with another sample
+      // Each channel starts with a different sample.
       const planes = (samples: Float32Array) =>
         Array.from({ length: channels }, (_, c) =>
           Float32Array.of(...samples.subarray(c), ...samples.subarray(0, c)),
         )
       const { path } = await encode('loud.wav', planes(loud), { format: 'wav', sampleRate: 8000 })
-      assert.deepEqual(readWav24(await readFile(path)).planes, planes(wanted))
+      assert.deepEqual(readWav24(await readFile(path)).planes, planes(expected))
     }
   })
 
@@ -182,7 +182,7 @@ for (const format of ['wav', 'flac', 'mp3'] as const) {
   describe(`any ${format}`, () => {
     const options = { format, sampleRate: 44100, channels: 2 }
 
-    test('may have no sample, or few', async () => {
+    test('may have no samples, or few', async () => {
       const none = await encode(`none.${format}`, [new Float32Array(0)], options)
       assert.equal(none.file.bytes, (await stat(none.path)).size)
       const few = await encode(`few.${format}`, [sine(440, 0.1, 44100)], options)
@@ -198,7 +198,7 @@ for (const format of ['wav', 'flac', 'mp3'] as const) {
       assert.equal(planes[0]!.length, STEREO[0]!.length)
     })
 
-    test('leaves nothing when given up, even in the middle of a write', async () => {
+    test('leaves nothing when aborted, even in the middle of a write', async () => {
       const path = join(folder, `aborted.${format}`)
       const encoder = await createEncoder(path, options)
       const writing = encoder.write(STEREO)
@@ -207,7 +207,7 @@ for (const format of ['wav', 'flac', 'mp3'] as const) {
       await assert.rejects(access(path), { code: 'ENOENT' })
     })
 
-    test('stays when given up after its end', async () => {
+    test('stays when aborted after its end', async () => {
       const { path } = await encode(`kept.${format}`, STEREO, options)
       const encoder = await createEncoder(path, options)
       await encoder.write(STEREO)

@@ -1,4 +1,4 @@
-/** Encrypted media is refused as such before it is decoded, which would only yield noise. */
+/** Encrypted media is refused before it is decoded, which would only yield noise. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ for (const [encoder, containerOptions] of mp4s) {
   })
 }
 
-test('Common Encryption beside a picture', async () => {
+test('Common Encryption with a picture', async () => {
   const video = { seconds: 2, encoder: 'libx264' }
   const tracks = { audio: sound('aac'), video, containerOptions: CENC }
   await assertRefused(await make('film.mp4', 'mp4', tracks))
@@ -54,7 +54,7 @@ for (const tag of ['drms', 'aavd', 'enca']) {
   })
 }
 
-/** One of Matroska's elements; lengths take four bytes. */
+/** Makes an element of Matroska with a length of four bytes. */
 function element(id: string, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content)
   const size = Buffer.alloc(4)
@@ -69,7 +69,7 @@ const real = (value: number) => {
   return bytes
 }
 
-/** WebM's ContentEncodings: AES with a key of this name. */
+/** WebM's ContentEncodings: AES with a key of this id. */
 const ENCODINGS = element(
   '6d80',
   element(
@@ -97,11 +97,11 @@ function matroska(...encodings: Buffer[]): Buffer {
 
 test('Matroska and WebM with an encrypted track', async () => {
   const { planes } = await readSound(await save('open.mkv', matroska()))
-  assert.equal(planes[0]!.length, RATE) // the same without the encryption
+  assert.equal(planes[0]!.length, RATE) // the same file without encryption
   await assertRefused(await save('encrypted.mkv', matroska(ENCODINGS)))
 })
 
-/** Scrambles the packets of a transport stream that have payload, all but the tables. */
+/** Scrambles the packets of a transport stream that carry media, but not its tables. */
 function scrambleTransport(bytes: Buffer, isScrambled: (packet: number) => boolean): Buffer {
   for (let at = 0; at < bytes.length; at += 188) {
     const pid = bytes.readUInt16BE(at + 1) & 0x1fff
@@ -163,14 +163,14 @@ test('FLV whose tags of sound are encrypted, with and without a picture', async 
   }
 })
 
-/** A length of MXF in four bytes. */
+/** Encodes a length for MXF in four bytes. */
 function berLength(length: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(0x83000000 + length)
   return bytes
 }
 
-/** The packet of MXF that begins at `at`, encrypted by SMPTE 429-6. */
+/** Encrypts the packet of MXF at `at` as in SMPTE 429-6. */
 function encryptedPacket(bytes: Buffer, at: number): Buffer {
   const key = bytes.subarray(at, at + 16)
   const item = (content: Buffer) => [berLength(content.length), content]
@@ -178,8 +178,8 @@ function encryptedPacket(bytes: Buffer, at: number): Buffer {
   const length = Number(bytes.readBigUInt64BE(at + 16 + lengthBytes - 8) & 0xffffffffn)
   const value = bytes.subarray(at + 16 + lengthBytes, at + 16 + lengthBytes + length)
   const body = Buffer.concat([
-    ...item(Buffer.alloc(16, 1)), // of its key
-    ...item(Buffer.alloc(8)), // none of it is plain
+    ...item(Buffer.alloc(16, 1)), // link to the cryptographic context
+    ...item(Buffer.alloc(8)), // offset of the plaintext: none
     ...item(key),
     ...item(Buffer.alloc(8, 0)),
     ...item(Buffer.from(value.map((byte) => byte ^ 0xa5))),
@@ -188,7 +188,7 @@ function encryptedPacket(bytes: Buffer, at: number): Buffer {
   return Buffer.concat([name, berLength(body.length), body])
 }
 
-test('MXF whose packets of sound are encrypted, as films for cinemas', async () => {
+test('MXF whose packets of sound are encrypted, as in digital cinema', async () => {
   const audio = { planes: [PLANES[0]!], sampleRate: RATE, encoder: 'pcm_s16le' }
   const bytes = await readFile(await make('open.mxf', 'mxf_opatom', { audio }))
   assert.ok((await readSound(await save('open.mxf', bytes))).planes[0]!.length > RATE)

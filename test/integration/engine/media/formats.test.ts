@@ -15,7 +15,7 @@ const RATE = 44_100
 const STEREO = [chirp(1.3, RATE), noise(1.3, RATE)]
 const HALF_STEP_16 = 0.51 / 2 ** 15
 
-/** Interleaved, a number after the other by `write`. */
+/** Interleaves the channels, writing each sample with `write`. */
 function interleaved(bytes: number, write: (to: Buffer, x: number, at: number) => void): Buffer {
   const samples = STEREO[0]!.length
   const data = Buffer.alloc(samples * 2 * bytes)
@@ -32,7 +32,7 @@ test('a big-endian WAV (RIFX) is refused by name', async () => {
   await assert.rejects(openMixture(rifx, NO_LIMITS), { code: 'INVALID_MEDIA', message: /RIFX/ })
 })
 
-test('NIST SPHERE of either order of bytes gives the samples that were written', async () => {
+test('NIST SPHERE in either byte order gives the samples that were written', async () => {
   const sphere = (order: '01' | '10', data: Buffer) => {
     const lines = [
       'NIST_1A\n   1024',
@@ -65,7 +65,7 @@ test('broadcast AAC (LATM in LOAS) is decoded whole, and measured', async () => 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.03)
 })
 
-/** One channel's bits by a first-order modulator: their mean over a while is the signal. */
+/** Turns one channel into bits by first-order modulation: their mean over time is the signal. */
 function oneBit(wave: Float32Array): Uint8Array {
   const bytes = new Uint8Array(wave.length / 8)
   let error = 0
@@ -79,7 +79,7 @@ function oneBit(wave: Float32Array): Uint8Array {
 }
 
 for (const times of [64, 128, 256, 512]) {
-  test(`DSD${times} in DFF is decoded to the sound that it stands for`, async () => {
+  test(`DSD${times} in DFF is decoded to the sound that it represents`, async () => {
     const dsdRate = times * RATE
     const bits = oneBit(sine(1000, 0.25, dsdRate).map((x) => x / 2))
     const part = (name: string, content: Buffer) => {
@@ -106,10 +106,10 @@ for (const times of [64, 128, 256, 512]) {
     const { mixture, planes } = await readSound(path, { sampleRate: RATE })
     assert.equal(mixture.container, 'iff')
     assert.equal(mixture.sourceSampleRate, dsdRate / 8)
-    const heard = planes[0]!.subarray(2_000, 8_000)
+    const excerpt = planes[0]!.subarray(2_000, 8_000)
     const tone = sine(1000, 0.25, RATE)
-    const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + heard.length))
-    const likeness = shifts.map((shifted) => correlate(shifted, heard))
+    const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + excerpt.length))
+    const likeness = shifts.map((shifted) => correlate(shifted, excerpt))
     assertNear(Math.max(...likeness), 1, 0.02)
   })
 }

@@ -19,16 +19,16 @@ import {
 const { save, make } = mediaFolder()
 
 const RATE = 48_000
-/** Whole frames of every encoder below; 2.88 s. */
+/** A whole number of frames for every encoder below: 2.88 s. */
 const AFTER = 138_240
 const GAP_SECONDS = 4
 
-/** `wave` with `gap` samples of silence after so many. */
-function parted(wave: Float32Array, after: number, gap: number): Float32Array {
-  const placed = new Float32Array(wave.length + gap)
-  placed.set(wave.subarray(0, after))
-  placed.set(wave.subarray(after), after + gap)
-  return placed
+/** Inserts `gap` samples of silence into `wave` after the first `after` samples. */
+function insertGap(wave: Float32Array, after: number, gap: number): Float32Array {
+  const result = new Float32Array(wave.length + gap)
+  result.set(wave.subarray(0, after))
+  result.set(wave.subarray(after), after + gap)
+  return result
 }
 
 const kinds = [
@@ -55,7 +55,7 @@ for (const [container, encoder, sampleRate] of kinds) {
     const at = (seconds: number) => Math.round(seconds * mixture.sampleRate)
     const [decoded, expected] = [
       planes[0]!,
-      parted(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
+      insertGap(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
     ]
     assertNear(decoded.length, expected.length, at(0.002))
     const silence = decoded.subarray(at(3.1), at(6.8))
@@ -67,7 +67,7 @@ for (const [container, encoder, sampleRate] of kinds) {
       { length: 2 * at(0.002) },
       (
         _,
-        i, // times may be in milliseconds
+        i, // times may be rounded to milliseconds
       ) => correlation(expected, decoded, { start: at(8), count: 4_000, lag: i - at(0.002) }),
     )
     assertBetween(Math.max(...likeness), 0.6, 1.0001)
@@ -76,7 +76,7 @@ for (const [container, encoder, sampleRate] of kinds) {
   })
 }
 
-test('what begins late by less than can be trusted is left as it is', async () => {
+test('a gap too small to be trusted is left as it is', async () => {
   const audio = { planes: [noise(3, RATE)], sampleRate: RATE, encoder: 'flac' }
   const jumps = [{ afterSample: AFTER, seconds: 0.05 }]
   const path = await make('jitter.mkv', 'matroska', { audio: { ...audio, jumps } })
@@ -84,7 +84,7 @@ test('what begins late by less than can be trusted is left as it is', async () =
   assert.equal(planes[0]!.length, 3 * RATE)
 })
 
-test('a pause beside which pictures go on is silence, however long', async () => {
+test('a pause while pictures continue is silence, however long', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'aac' }
   const jumps = [{ afterSample: AFTER, seconds: 15 }]
   const video = { seconds: 21, encoder: 'libx264' }
@@ -101,12 +101,12 @@ test('a pause beside which pictures go on is silence, however long', async () =>
       for await (const block of limited.blocks()) blocks.push(block[0]!.length as never)
     }
     await assert.rejects(drain, { code: 'MEDIA_TOO_LONG' })
-    assertBetween(blocks.length * 65_536, 2 * RATE, 3 * RATE) // none of the pause
+    assertBetween(blocks.length * 65_536, 2 * RATE, 3 * RATE) // without any of the gap
     await limited.close()
   }
 })
 
-test('a step back leaves nothing out: sound follows sound, and later gaps count from there', async () => {
+test('a step back drops nothing: sound follows sound, and later gaps count from there', async () => {
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'aac' }
   const jumps = [{ afterSample: AFTER, seconds: GAP_SECONDS }]
   const paths = [
@@ -122,7 +122,7 @@ test('a step back leaves nothing out: sound follows sound, and later gaps count 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.1)
 })
 
-/** These make every time a whole number of milliseconds, as Matroska counts. */
+/** With these sizes every time is a whole number of milliseconds, which is Matroska's unit. */
 const SLOW_RATE = 8_000
 const FRAME_SAMPLES = 1_024
 const FRAMES = 24
@@ -130,7 +130,7 @@ const SLOW = noise((FRAMES * FRAME_SAMPLES) / SLOW_RATE, SLOW_RATE).map(
   (x) => Math.round(x * 2 ** 15) / 2 ** 15,
 )
 
-/** So many milliseconds after each frame but the last; most frames have none. */
+/** Gaps in milliseconds after each frame but the last; most are 0. */
 const anyGaps = (milliseconds: fc.Arbitrary<number>) =>
   fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, milliseconds), {
     minLength: FRAMES - 1,
@@ -148,7 +148,7 @@ test('any gaps that can be trusted: each frame is where its time says', async ()
     fc.asyncProperty(anyGaps(fc.integer({ min: 101, max: 900 })), async (gaps) => {
       let expected: Float32Array = SLOW
       for (let i = gaps.length - 1; i >= 0; i--) {
-        expected = parted(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
+        expected = insertGap(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
       }
       const path = await makeWithGaps(gaps)
       assert.deepEqual((await readSound(path)).planes[0], expected)
@@ -169,7 +169,7 @@ test('any gaps: sound is never more than a tenth of a second too early, as measu
       const seconds = (await readSound(path)).planes[0]!.length / SLOW_RATE
       const due = SLOW.length / SLOW_RATE + gaps.reduce((sum, ms) => sum + ms / 1_000, 0)
       assertBetween(seconds, due - 0.1001, due + 0.0001)
-      // When measuring, a gap of one tick, a millisecond, counts as the rounding of a duration.
+      // When measuring, a gap of one millisecond counts as the rounding of a duration.
       assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, FRAMES * 0.001)
     }),
     { numRuns: 30 },

@@ -29,7 +29,7 @@ test('a sample rate that no recording has is INVALID_MEDIA, which names it and t
   }
 })
 
-test('the least and the greatest rate are kept', async () => {
+test('the lowest and the highest rate are accepted', async () => {
   for (const sampleRate of [1_000, 384_000, 768_000]) {
     const path = await save('rate.wav', wavBytes([noise(0.1, sampleRate)], sampleRate))
     const { mixture, planes } = await readSound(path)
@@ -52,7 +52,7 @@ test('more channels than can be mixed down are INVALID_MEDIA; as many as can be 
   )
 })
 
-test('a rate that is stated only on the way is refused there', async () => {
+test('a rate that only appears later is refused there', async () => {
   const flac = async (name: string, sampleRate: number) => {
     const audio = { planes: [noise(3, sampleRate)], sampleRate, encoder: 'flac' }
     return readFile(await make(name, 'flac', { audio }))
@@ -70,14 +70,14 @@ test('a rate that is stated only on the way is refused there', async () => {
   assert.match(mixture.remarks.join('\n'), /Recording 2 of the source is left out: .* is 500 Hz/)
 })
 
-test('sound of very many samples a second may last as much shorter', async () => {
+test('sound at a very high rate may only be correspondingly shorter', async () => {
   const plane = noise(0.3, 768_000)
   const path = await save('dense.wav', wavBytes([plane, plane], 768_000))
   await assert.rejects(readSound(path, { mediaSecondsMax: 1 }), {
     code: 'MEDIA_TOO_LONG',
     message: /the limit is 0\.3 s for 2 channels at 768000 Hz/,
   })
-  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // as it is written counts
+  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // only the channels that are decoded count
 })
 
 test('loudspeakers for which FFmpeg has no mix are mixed evenly', async () => {
@@ -86,10 +86,10 @@ test('loudspeakers for which FFmpeg has no mix are mixed evenly', async () => {
   const { planes: mixed } = await readSound(path, { channelsMax: 1 })
   assert.equal(mixed.length, 1)
   const mean = planes[0]!.map((x, i) => (x + planes[1]![i]!) / 2)
-  assertClose(mixed[0]!, mean, { absolute: 2 ** -16 + 2 ** -22 }) // each is stored in 16 bits
+  assertClose(mixed[0]!, mean, { absolute: 2 ** -16 + 2 ** -22 }) // each channel is stored in 16 bits
 })
 
-/** A PNG of 8192 x 8192 points of 64 bits, all black: half a gigabyte in half a megabyte. */
+/** Makes an all-black PNG of 8192 x 8192 pixels of 64 bits: half a gigabyte in half a megabyte. */
 function hugePng(): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const head = Buffer.alloc(8)
@@ -107,7 +107,7 @@ function hugePng(): Buffer {
   ])
 }
 
-/** An ID3 tag with a picture. */
+/** Makes an ID3 tag with a picture. */
 function coverTag(png: Buffer): Buffer {
   const picture = Buffer.concat([Buffer.from('\0image/png\0\x03\0', 'latin1'), png])
   const head = Buffer.alloc(20)
@@ -129,7 +129,7 @@ test('cover art is not decoded, however large it says it is', async () => {
   assertBetween((process.resourceUsage().maxRSS - before) / 1_024, 0, 100) // MiB
 })
 
-test('a full disk or memory, and what is no error of FFmpeg, is not the fault of the media', () => {
+test('a full disk, lack of memory, and errors from outside FFmpeg are not blamed on the media', () => {
   const own = [
     new CallError(AVERROR_ENOSPC, 'write'),
     new CallError(AVERROR_ENOMEM, 'read'),

@@ -15,7 +15,7 @@ const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
 const begin = (limits = {}) =>
   new LimitedProcess<LimitedTask>(PROGRAM, { ...LIMITS, ...limits }, {})
 
-test('it answers, and after more memory than allowed or a crash it does not', async () => {
+test('it answers, but not after exceeding its memory or a crash', async () => {
   for (const task of ['fill', 'crash'] as const) {
     const limited = begin()
     assert.equal(await limited.call('answer'), 'answer')
@@ -33,14 +33,14 @@ test('work that never ends is ended', async () => {
   await assert.rejects(limited.call('hang'), { name: 'LimitError', message: /longer than 3 s/ })
 })
 
-test('whoever closes it ends its work with the reason', async () => {
+test('closing it ends its work with the reason', async () => {
   const limited = begin()
   const work = limited.call('hang')
   limited.close(new Error('canceled'))
   await assert.rejects(work, /canceled/)
 })
 
-test('that it is killed or cannot start says nothing of the work', async () => {
+test('being killed or failing to start is not blamed on the work', async () => {
   const killed = begin()
   await killed.call('answer')
   await assert.rejects(killed.call('die'), { name: 'Error', message: /was killed/ })
@@ -48,7 +48,7 @@ test('that it is killed or cannot start says nothing of the work', async () => {
   await assert.rejects(small.call('answer'), { name: 'Error', message: /before it was ready/ })
 })
 
-test('an answer that nobody waits for any more ends the process without a word', async () => {
+test('an answer that nobody waits for any more ends the process silently', async () => {
   const child = fork(fileURLToPath(PROGRAM), {
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -56,9 +56,9 @@ test('an answer that nobody waits for any more ends the process without a word',
   })
   await once(child, 'message')
   child.send({ id: 1, task: 'pause' satisfies LimitedTask })
-  child.disconnect() // before the answer
-  const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
-  assert.equal(said, '')
+  child.disconnect() // before it has answered
+  const [errors, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+  assert.equal(errors, '')
   assert.equal(code, 0)
 })
 
@@ -72,8 +72,8 @@ test(
     const owner = spawn(process.execPath, ['--import', 'tsx', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const [said] = (await once(owner.stdout, 'data')) as [Buffer]
-    const id = Number(said.toString())
+    const [output] = (await once(owner.stdout, 'data')) as [Buffer]
+    const id = Number(output.toString())
     const working = `/proc/${id}`
     t.after(() => existsSync(working) && process.kill(id, 'SIGKILL'))
     assert.ok(existsSync(working))

@@ -13,7 +13,10 @@ const measure = (path: string, secondsMax = 7200) => measureSound(path, { second
 const SECONDS = 3.7
 const at = (sampleRate: number) => [chirp(SECONDS, sampleRate), noise(SECONDS, sampleRate)]
 
-/** Others than decode.test.ts has: container, encoder, how near to what is decoded, in seconds. */
+/**
+ * Container, encoder, and how close measured and decoded lengths are, in seconds; decode.test.ts
+ * has more.
+ */
 const KINDS: [string, string, number][] = [
   ['ogg', 'flac', SAMPLE],
   ['eac3', 'eac3', 0.01],
@@ -33,7 +36,7 @@ for (const [container, encoder, near] of KINDS) {
   })
 }
 
-test('raw AAC and MP3 without a header, whose containers can only guess, are counted', async () => {
+test('raw AAC, and MP3 without a header, are counted because their containers can only guess', async () => {
   const sampleRate = 44_100
   const loudThenSilent = [noise(60, sampleRate).fill(0, 10 * sampleRate)]
   const silentThenLoud = [noise(60, sampleRate).fill(0, 0, 50 * sampleRate)]
@@ -52,7 +55,7 @@ test('raw AAC and MP3 without a header, whose containers can only guess, are cou
   }
 })
 
-test('MP3 whose bit rate varies, without a header that says how long it is', async () => {
+test('MP3 with a variable bit rate and no header that states its length is counted', async () => {
   const sampleRate = 44_100
   const planes = [noise(20, sampleRate).fill(0, 4 * sampleRate)]
   const parts = await Promise.all(
@@ -69,7 +72,7 @@ test('MP3 whose bit rate varies, without a header that says how long it is', asy
   assertNear(measured, decoded, SAMPLE)
 })
 
-test('of a file that was cut off, what is there counts', async () => {
+test('in a truncated file, what is there counts', async () => {
   const audio = { planes: at(44_100), sampleRate: 44_100, encoder: 'libmp3lame' }
   for (const [name, bytes] of [
     ['mp3', await readFile(await make('whole.mp3', 'mp3', { audio }))],
@@ -82,7 +85,7 @@ test('of a file that was cut off, what is there counts', async () => {
   }
 })
 
-test('beside a picture the silence before a late sound counts, and the picture does not', async () => {
+test('with a picture the silence before late sound counts, but the picture does not', async () => {
   for (const container of ['mp4', 'mov', 'matroska', 'mpegts', 'flv', 'avi']) {
     for (const delay of [0, 0.5]) {
       const audio = { planes: at(44_100), sampleRate: 44_100, encoder: 'aac', delay }
@@ -94,7 +97,7 @@ test('beside a picture the silence before a late sound counts, and the picture d
   }
 })
 
-test('counting ends beyond what is allowed, and when it is aborted', async () => {
+test('counting stops beyond the limit, and when it is aborted', async () => {
   const path = await save('long.wav', wavBytes([sine(440, 30, 8_000)], 8_000))
   assertBetween((await measure(path, 2))!, 2.000_001, 3)
   await assert.rejects(measureSound(path, { secondsMax: 9, signal: AbortSignal.abort() }), {

@@ -12,7 +12,7 @@ import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.
 
 const RATE = 48_000
 const SECONDS = 3
-/** The flash is frame 12 of 10 a second, and with it a click. */
+/** The flash is frame 12, at 10 frames per second, and a click sounds at the same time. */
 const FLASH_FRAME = 12
 const CLICK_SECONDS = FLASH_FRAME / 10
 
@@ -27,7 +27,7 @@ interface Case {
   container: string
   video: Partial<VideoTrack> & { encoder: string }
   audio?: Partial<AudioTrack>
-  /** The coding of the result; absent: copied. */
+  /** The source's codec if it has to be re-encoded; absent if the pictures are copied. */
   recoded?: string
 }
 
@@ -129,7 +129,7 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     else assert.deepEqual(is.pictures, was.pictures)
     assert.equal(is.times.length, was.times.length)
     is.times.forEach((time, i) => assertNear(time, was.times[i]!, 0.002))
-    assertBetween(is.seconds, was.seconds - 0.002, was.seconds + 0.102) // not all say how long the last is shown
+    assertBetween(is.seconds, was.seconds - 0.002, was.seconds + 0.102) // the last one's duration may be missing
     const result = await readSound(out)
     assertNear(result.planes[0]!.length, source.planes[0]!.length, 1024)
     assertAlike(result.planes[0]!, source.planes[0]!, 0.9)

@@ -19,7 +19,7 @@ after(() => rm(folder, { recursive: true }))
 const PROSE = 'The quick brown fox jumps over the lazy dog, again and again.\n'.repeat(400)
 const WAV = wavBytes([noise(1, 8000)], 8000)
 
-/** A valid PNG of 64 by 64 grey points. */
+/** Makes a valid PNG of 64 by 64 gray pixels. */
 function png(): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const size = Buffer.alloc(4)
@@ -39,7 +39,7 @@ function png(): Buffer {
 const zeros = (bytes: number) => Buffer.alloc(bytes)
 const text = (content: string) => Buffer.from(content)
 
-/** Bytes that are the same on every run, and like nothing. */
+/** Returns bytes that are the same in every run and resemble no format. */
 function noiseBytes(size: number): Uint8Array {
   let state = 7
   return Uint8Array.from(
@@ -48,16 +48,16 @@ function noiseBytes(size: number): Uint8Array {
   )
 }
 
-/** The first bytes of a format, in hexadecimal, before bytes that are not of it. */
+/** Puts the first bytes of a format, in hexadecimal, before bytes that do not belong to it. */
 const withNoise = (mark: string) => Buffer.concat([Buffer.from(mark, 'hex'), noiseBytes(9000)])
 
-/** Name, content, and what the message must say. */
+/** Name, content, and expected message. */
 const CORPUS: [string, Buffer, RegExp][] = [
   ['nothing', zeros(0), /is empty/],
   ['one byte', zeros(1), /no audio or video/],
   ['zeros', zeros(200_000), /no audio or video/],
   ['prose', text(PROSE), /is text/],
-  // 47 bytes a line: a G every 188 bytes, as MPEG transport streams have
+  // 47 bytes a line, so a G every 188 bytes, like the sync bytes of MPEG transport streams
   ['prose in UTF-8', text('Größenänderung für Füße — ünïcödé.\n'.repeat(500)), /is text/],
   ['prose of a megabyte', text(PROSE.repeat(50)), /is text/],
   ['JSON', text(JSON.stringify({ sounds: Array(500).fill({ a: 1, b: null }) })), /is text/],
@@ -85,7 +85,7 @@ const CORPUS: [string, Buffer, RegExp][] = [
   ['Ogg mark before noise', withNoise('4f676753'), /damaged/],
 ]
 
-/** Whatever the file is called: a name is no evidence. */
+/** The file name must make no difference. */
 const NAMES = ['source', 'source.mp3', 'source.wav', 'source.amr', 'source.m3u8', 'source.ts']
 
 for (const [name, bytes, message] of CORPUS) {
@@ -103,7 +103,7 @@ for (const [name, bytes, message] of CORPUS) {
   })
 }
 
-test('noise of many sizes is INVALID_MEDIA', async () => {
+test('noise of any size is INVALID_MEDIA', async () => {
   const path = join(folder, 'noise')
   for (const size of [10, 100, 1000, 5000, 20_000, 100_000, 2_000_000]) {
     await writeFile(path, noiseBytes(size))
@@ -130,12 +130,12 @@ test('an MP4 without its index is INVALID_MEDIA', async () => {
   const audio = { planes: [noise(1, 44100)], sampleRate: 44100, encoder: 'aac' }
   await makeMedia(path, 'mp4', { audio })
   const bytes = await readFile(path)
-  await writeFile(path, bytes.subarray(0, bytes.length / 2)) // the index stands at the end
+  await writeFile(path, bytes.subarray(0, bytes.length / 2)) // the index comes at the end
   await assert.rejects(openMixture(path, NO_LIMITS), { code: 'INVALID_MEDIA', message: /cut off/ })
 })
 
-test('AMR is taken by its mark only', async () => {
-  // 20 ms of silence a frame, of the lowest mode: a header byte and 12 bytes
+test('AMR is only accepted with its marker', async () => {
+  // Frames of 20 ms of silence in the lowest mode: a header byte and 12 bytes each.
   const frames = Buffer.concat(Array.from({ length: 50 }, () => Buffer.from([0x04, ...zeros(12)])))
   const path = join(folder, 'speech.amr')
   await writeFile(path, Buffer.concat([text('#!AMR\n'), frames]))
@@ -147,6 +147,6 @@ test('AMR is taken by its mark only', async () => {
   await assert.rejects(openMixture(path, NO_LIMITS), { code: 'INVALID_MEDIA' })
 })
 
-test('a file that is not there is an error of ours, not of the media', async () => {
+test('a missing file is an internal error, and not blamed on the media', async () => {
   await assert.rejects(openMixture(join(folder, 'absent'), NO_LIMITS), { code: 'ENOENT' })
 })

@@ -1,4 +1,6 @@
-/** A video shows what its source shows: colours, shape, fields, whatever coding both have. */
+/**
+ * A video shows what its source shows: the same colors, shape and fields, however either is coded.
+ */
 
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
@@ -52,7 +54,7 @@ interface Source extends Partial<VideoTrack> {
   channels?: number
 }
 
-/** Makes a source, and the video with its picture; the first picture of that. */
+/** Makes a source and the video from it, and reads the first picture of the video. */
 async function madeOf({ container, sound = 'aac', channels = 1, ...video }: Source) {
   const planes = Array.from({ length: channels }, () => noise(0.5, 48_000))
   const path = await make(`source-${video.encoder}`, container, {
@@ -71,7 +73,7 @@ async function madeOf({ container, sound = 'aac', channels = 1, ...video }: Sour
 
 const RED = [200, 40, 40] as const
 
-/** Fills the planes of YUV, of as many bits. */
+/** Fills the YUV planes of a frame with values of `bits` bits. */
 function fill(frame: Frame, values: readonly number[], bits = 8): void {
   for (const [p, plane] of frame.data!.entries()) {
     if (bits === 8) plane.fill(values[p]!)
@@ -90,7 +92,7 @@ interface Yuv {
   matrix: AVColorSpace
   isFullRange: boolean
   bits?: number
-  /** True if the stream says so; a format may say it alone. */
+  /** Whether the stream states the range; the format alone may imply it. */
   isTagged?: boolean
 }
 
@@ -201,7 +203,7 @@ describe('colours', () => {
         [2, 2],
         [picture.width - 3, picture.height - 3],
       ] as const) {
-        // A step of 8 bits in chroma is up to 2 in RGB, and coding loses a little.
+        // One 8-bit step in chroma is up to 2 in RGB, and coding loses a little.
         picture.rgbAt(x, y).forEach((value, i) => assertNear(value, RED[i]!, 4))
       }
       assert.equal(picture.isFullRange, false)
@@ -209,7 +211,7 @@ describe('colours', () => {
     })
   }
 
-  test('where nothing is to be seen, black is shown, not what lies under it', async () => {
+  test('transparent pixels are shown as black, not in their hidden color', async () => {
     const paint = fillPacked([...RED, 0])
     const { picture } = await madeOf({
       container: 'mov',
@@ -221,14 +223,14 @@ describe('colours', () => {
   })
 
   for (const encoder of ['libvpx', 'libvpx-vp9']) {
-    test(`where nothing is to be seen, black is shown: ${encoder} with transparency`, async () => {
+    test(`transparent pixels are shown as black: ${encoder} with transparency`, async () => {
       const values = [180, 90, 200, 0]
       const { prepared, picture } = await madeOf({
         container: 'webm',
         encoder,
         sound: 'libopus',
         format: AV_PIX_FMT_YUVA420P,
-        set: (codec) => void codec.setOption('auto-alt-ref', '0'), // libvpx asks for it
+        set: (codec) => void codec.setOption('auto-alt-ref', '0'), // required by libvpx
         paint: (frame) => frame.data!.forEach((plane, p) => plane.fill(values[p]!)),
       })
       assert.match(prepared.recodedBecause ?? '', /^MP4 can't hold the transparency of vp[89]$/)
@@ -261,7 +263,7 @@ describe('colours', () => {
   }
 })
 
-describe('the shape of pixels', () => {
+describe('the aspect ratio of pixels', () => {
   const WIDE = new Rational(64, 45)
   const square = (codec: CodecContext) => (codec.sampleAspectRatio = new Rational(1, 1))
   const wide = (codec: CodecContext) => (codec.sampleAspectRatio = WIDE)
@@ -289,14 +291,14 @@ describe('the shape of pixels', () => {
     test(`${name}: as the container states it`, async () => {
       const { prepared, picture } = await madeOf({ ...source, pixelAspect: WIDE })
       assert.equal(prepared.recodedBecause === null, isCopied)
-      // WebM states it by a width in whole pixels.
+      // WebM states the ratio by a width in whole pixels.
       const { container, coding } = picture.pixelAspect
       assertNear(container, WIDE.toDouble(), 0.5 / 64)
       if (!isCopied) assert.equal(coding, container)
     })
   }
 
-  test('mpeg2 in a transport stream: as its coding states it', async () => {
+  test('mpeg2 in a transport stream: as the coded stream states it', async () => {
     const { picture } = await madeOf({
       container: 'mpegts',
       encoder: 'mpeg2video',
@@ -311,7 +313,7 @@ describe('the shape of pixels', () => {
 })
 
 describe('fields', () => {
-  /** Two fields of different brightness and colour. */
+  /** Paints two fields of different brightness and color. */
   const paint = (flags: number) => (frame: Frame) => {
     frame.flags = flags
     for (const [p, plane] of frame.data!.entries()) {

@@ -1,4 +1,7 @@
-/** Media files, whole sounds, and comparisons that say by how much they fail. */
+/**
+ * Makes media files, decodes whole sounds, and compares them with messages that show the
+ * difference.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +17,10 @@ import { concatenate } from '../../../support/media/signals.ts'
 
 export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64, sampleRate: null }
 
-/** A folder for the media of one file of tests; both functions answer the path of what they wrote. */
+/**
+ * Provides a folder for the media of one test file; both functions return the path of the file they
+ * wrote.
+ */
 export function mediaFolder() {
   let folder: string
   before(async () => {
@@ -41,12 +47,12 @@ export interface Sound {
   blockLengths: number[]
 }
 
-/** Decodes the whole of a file. */
+/** Decodes a whole file. */
 export async function readSound(path: string, limits: Partial<MixtureLimits> = {}): Promise<Sound> {
   return wholeOf(await openMixture(path, { ...NO_LIMITS, ...limits }))
 }
 
-/** Decodes and closes a mixture. */
+/** Decodes a mixture to its end and closes it. */
 export async function wholeOf(mixture: Mixture): Promise<Sound> {
   try {
     const blocks: Float32Array[][] = []
@@ -60,7 +66,7 @@ export async function wholeOf(mixture: Mixture): Promise<Sound> {
   }
 }
 
-/** From -1 to 1: how alike `a` is to what stands `lag` samples later in `b`. */
+/** Returns from -1 to 1 how much `a` resembles `b` shifted by `lag` samples. */
 export function correlation(
   a: Float32Array,
   b: Float32Array,
@@ -78,7 +84,7 @@ export function correlation(
   return ab / Math.sqrt(aa * bb)
 }
 
-/** By how many samples, up to 50, `b` is later than `a`. */
+/** Returns how many samples, up to 50 either way, `b` is behind `a`. */
 export function lagOf(a: Float32Array, b: Float32Array): number {
   const window = { start: 8000, count: 4000 }
   const lags = Array.from({ length: 101 }, (_, i) => i - 50)
@@ -86,7 +92,7 @@ export function lagOf(a: Float32Array, b: Float32Array): number {
   return lags[likeness.indexOf(Math.max(...likeness))]!
 }
 
-/** Fails unless `actual` follows `expected`, at whatever loudness; 1 is a perfect likeness. */
+/** Fails unless `actual` follows `expected`, at any loudness; 1 is a perfect match. */
 export function assertAlike(actual: Float32Array, expected: Float32Array, least: number): void {
   assertBetween(correlation(expected, actual), least, 1.000001)
 }
@@ -102,8 +108,8 @@ export const assertNear = (actual: number, expected: number, tolerance: number):
 export const SAMPLE = 0.5 / 48_000
 
 /**
- * Seconds of a file as measured, and as decoded. Decoding gives the same sound after measuring,
- * without opening the file again.
+ * Returns the length of a file in seconds, as measured and as decoded. Also asserts that decoding
+ * gives the same sound after measuring, without opening the file again.
  */
 export async function bothOf(path: string) {
   const measured = await measureSound(path, { secondsMax: 7200 })

@@ -1,5 +1,5 @@
 /**
- * Streams resampled to another rate and back: what the model does not touch comes back unchanged.
+ * A stream that is resampled to another rate and back, without changes by a model, is unchanged.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ function through(wave: Float32Array[], from: number, to: number, blockSamples: n
   return wave.map((_, c) => Float32Array.from(blocks.flatMap((block) => [...block[c]!])))
 }
 
-/** In dB, away from the ends. */
+/** Signal-to-error ratio in dB, ignoring `edge` samples at both ends. */
 function likeness(one: Float32Array, other: Float32Array, edge: number): number {
   let [power, error] = [0, 0]
   for (let i = edge; i < one.length - edge; i += 1) {
@@ -42,12 +42,12 @@ for (const [from, to] of PAIRS) {
       assert.ok(Math.abs(there!.length - (wave.length * to) / from) <= 1)
       const [back] = through([there!], to, from, 4_096)
       const decibels = likeness(wave, back!, 2_000)
-      assert.ok(decibels > 85, `${decibels} dB at ${share}`) // a filter of 32 taps has 41
+      assert.ok(decibels > 85, `${decibels} dB at ${share}`) // a filter of 32 taps reaches 41
     }
   })
 }
 
-test('blocks of any length give the same, and channels stay apart', () => {
+test('blocks of any length give the same result, and channels stay separate', () => {
   const wave = [noise(0.3, 48_000, 1), noise(0.3, 48_000, 2), new Float32Array(14_400)]
   const whole = through(wave, 48_000, 44_100, 14_400)
   assert.deepEqual(through(wave, 48_000, 44_100, 777), whole)

@@ -1,4 +1,4 @@
-/** Resampling in threads: what `Resampler` gives, of several streams in turns. */
+/** Resampling in threads gives the same results as `Resampler`, for several streams in turn. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Resampler, type ResamplerOptions } from '../../../../engine/media/resampler.ts'
@@ -22,12 +22,12 @@ function blocksOf(channels: number, rate: number): Float32Array[][] {
 
 function inOneThread(options: ResamplerOptions, blocks: Float32Array[][]): Float32Array[][] {
   const resampler = new Resampler(options)
-  const made = [...blocks.flatMap((block) => resampler.add(block)), ...resampler.finish()]
+  const resampled = [...blocks.flatMap((block) => resampler.add(block)), ...resampler.finish()]
   resampler.close()
-  return made
+  return resampled
 }
 
-test('streams in turns give what each gives alone, and blocks stay with their owner', async (t) => {
+test('streams taking turns give what each gives alone, and blocks stay with their owner', async (t) => {
   const threads = threadsOf(t)
   const streams = [
     { from: 44_100, to: 32_000, channels: 2 },
@@ -54,7 +54,7 @@ test('streams in turns give what each gives alone, and blocks stay with their ow
   }
 })
 
-test('a stream whose thread ended gives no half of it', async (t) => {
+test('a stream whose thread has ended gives no partial result', async (t) => {
   const threads = threadsOf(t)
   const resampler = threads.open({ from: 44_100, to: 32_000, channels: 1 })
   const [first, second] = blocksOf(1, 44_100)

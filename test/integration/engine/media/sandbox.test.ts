@@ -1,6 +1,6 @@
 /**
- * Tries from a sandboxed decoder what code in a media file could do: it reaches no files of others,
- * no other process and no network. Outside of the sandbox the same program does all of it.
+ * Tries from a sandboxed decoder what code in a media file could do: it can reach no other files,
+ * no other process and no network. Outside of the sandbox the same program can do all of it.
  */
 
 import assert from 'node:assert/strict'
@@ -41,7 +41,7 @@ after(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** Each must fail in the sandbox, where `media` alone may be read and written. */
+/** Escapes that must fail in the sandbox, where only `media` can be read and written. */
 const escapes = (): Escape[] => [
   { read: join(secret, 'file') },
   { read: '/etc/passwd' },
@@ -74,7 +74,7 @@ test('in the sandbox it reads and writes media, and does nothing else', async (t
   assert.equal(bystander.exitCode ?? bystander.signalCode, null)
 })
 
-test('where it only reads, it writes not even there', async (t) => {
+test("with read access only, it can't write its media either", async (t) => {
   const reader = new LimitedProcess<Escape>(PROGRAM, LIMITS, { reads: [media] })
   t.after(() => reader.close())
   assert.equal(await reader.call({ read: join(media, 'file') }), 'stored')

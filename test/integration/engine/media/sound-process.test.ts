@@ -1,4 +1,4 @@
-/** Files that need too many resources are refused, without affecting others that are being read. */
+/** Files that need too many resources are refused without affecting others that are being read. */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -31,7 +31,7 @@ const box = (name: string, ...content: Buffer[]): Buffer => {
 
 const FOLDERS = ['moov', 'trak', 'mdia', 'minf', 'stbl']
 
-/** MP4 boxes with `change` made to those that hold no others; none leaves one out. */
+/** Applies `change` to the MP4 boxes that contain no others; returning none removes a box. */
 function changeBoxes(bytes: Buffer, change: (name: string, body: Buffer) => Buffer[]): Buffer {
   const out: Buffer[] = []
   for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {
@@ -50,7 +50,7 @@ async function plainM4a(): Promise<Buffer> {
   return readFile(await make('plain.m4a', 'ipod', { audio }))
 }
 
-/** States that it has 80 million samples of a byte each. */
+/** An index that claims 80 million samples of one byte each. */
 const indexBomb = async (): Promise<Buffer> =>
   changeBoxes(await plainM4a(), (name, body) => {
     if (name === 'stsz') return [box(name, word(0, 1, SAMPLES))]
@@ -59,7 +59,7 @@ const indexBomb = async (): Promise<Buffer> =>
     return [box(name, body)]
   })
 
-/** The same in a fragment, of which FFmpeg learns while it reads packets. */
+/** Claims the same in a fragment, which FFmpeg only finds while it reads packets. */
 async function fragmentBomb(): Promise<Buffer> {
   const plain = changeBoxes(await plainM4a(), (name, body) => {
     if (name === 'mdat') return []
@@ -99,11 +99,11 @@ test('a file of very many streams is INVALID_MEDIA, which says how many it may h
   await assert.rejects(measure(257), { code: 'INVALID_MEDIA', message })
 })
 
-/** Kilobytes that this process has resident at most so far. */
+/** Peak resident memory of this process so far, in KiB. */
 const peak = () => process.resourceUsage().maxRSS
 
 for (const [what, make, message] of [
-  ['an index', indexBomb, /No sound could be decoded/], // FFmpeg goes on without the index
+  ['an index', indexBomb, /No sound could be decoded/], // FFmpeg carries on without the index
   ['a fragment', fragmentBomb, /takes more than 512 MiB of memory/],
 ] as const) {
   test(`${what} of gigabytes in a file of kilobytes is INVALID_MEDIA, and costs this process nothing`, async () => {
@@ -121,12 +121,12 @@ for (const [what, make, message] of [
   })
 }
 
-/** A packet of AAC, as often as two hours take. */
+/** Repeats one AAC packet to fill a file of nearly two hours. */
 async function longM4a(): Promise<Buffer> {
   const plain = await plainM4a()
   let packetBytes = 0
   changeBoxes(plain, (name, body) => {
-    if (name === 'stsz') packetBytes = body.readUInt32BE(16) // of the second
+    if (name === 'stsz') packetBytes = body.readUInt32BE(16) // of the second packet
     return []
   })
   const packets = Math.ceil((7_000 * RATE) / 1024)
@@ -140,7 +140,7 @@ async function longM4a(): Promise<Buffer> {
   })
 }
 
-test('a file of two hours is read in half of the memory allowed', async () => {
+test('a file of two hours is read in half of the allowed memory', async () => {
   const path = await save('long.m4a', await longM4a())
   const processes = new SoundProcesses(tmpdir(), {
     ...SOUND_LIMITS,
@@ -150,7 +150,7 @@ test('a file of two hours is read in half of the memory allowed', async () => {
   assertNear(seconds!, 7_000, 1)
 })
 
-test('the sound is that of the file, and so is what is said of it', async () => {
+test('the sound and its remarks are those of the file', async () => {
   const wave = noise(1.2, RATE)
   const path = await save('plain.wav', wavBytes([wave, wave], RATE))
   const expected = await readSound(path)
@@ -171,7 +171,7 @@ test('the sound is that of the file, and so is what is said of it', async () => 
   })
 })
 
-test('a file that is left in the middle does not keep its process from the next one', async () => {
+test('abandoning a file in the middle does not keep its process from the next one', async () => {
   const path = await save('plain.wav', wavBytes([noise(3, RATE)], RATE))
   const unhandled: unknown[] = []
   const note = (error: unknown) => void unhandled.push(error)
@@ -186,7 +186,7 @@ test('a file that is left in the middle does not keep its process from the next 
   assert.deepEqual(unhandled, [])
 })
 
-test('what ffmpeg refuses keeps its code, and the process serves the next file', async () => {
+test("FFmpeg's errors keep their code, and the process serves the next file", async () => {
   const none = await save('none.wav', Buffer.from('no sound'))
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
   const processes = new SoundProcesses(tmpdir())
@@ -206,7 +206,7 @@ test('a file that takes too long is INVALID_MEDIA, and the next one is read', as
   )
 })
 
-test('a canceled read ends with the reason; another, at once and later, does not', async () => {
+test('a canceled read ends with the reason, without affecting concurrent and later ones', async () => {
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
   const processes = new SoundProcesses(tmpdir())
   const cancel = new AbortController()
@@ -229,7 +229,7 @@ test('a canceled read ends with the reason; another, at once and later, does not
   )
 })
 
-test('processes of files that came at once serve the next ones; later all but one end', async () => {
+test('processes started for concurrent files serve the next ones; later all but one exit', async () => {
   const before = children()
   const processes = new SoundProcesses(tmpdir(), SOUND_LIMITS, 1_000)
   const path = await save('at-once.wav', wavBytes([noise(0.1, RATE)], RATE))
@@ -248,7 +248,7 @@ test('processes of files that came at once serve the next ones; later all but on
   assert.equal(started().length, 1)
 })
 
-/** Ids of the processes that this one has started and that live. */
+/** Ids of the child processes of this process that are alive. */
 const children = (): string[] =>
   readdirSync('/proc/self/task')
     .flatMap((thread) =>
@@ -256,7 +256,7 @@ const children = (): string[] =>
     )
     .sort()
 
-test('a file of more than is kept while it is measured is decoded whole', async () => {
+test('a file too large to be kept while it is measured is still decoded whole', async () => {
   const path = await save('large.wav', wavBytes([noise(100, RATE, 1), noise(100, RATE, 2)], RATE))
   const processes = new SoundProcesses(dirname(path))
   const seconds = await processes.use(signal, async (reader) => {
@@ -278,7 +278,7 @@ test('a file that was only measured is closed', async () => {
   assert.equal(isOpen(), false)
 })
 
-/** Files and processes may be closed while they are listed. */
+/** Files and processes may disappear while they are listed. */
 const openFilesOf = (pid: string): string[] =>
   whileThere(() => readdirSync(`/proc/${pid}/fd`)).flatMap((fd) =>
     whileThere(() => [readlinkSync(`/proc/${pid}/fd/${fd}`)]),

@@ -69,7 +69,7 @@ describe('a source', () => {
     await assert.rejects(access(join(folder, 'handed-over')))
   })
 
-  test('that the gateway sends instead is written like any', async (t) => {
+  test('that the gateway sends instead is written like any other', async (t) => {
     const { url } = await serve(t, whole)
     const { path, bytes } = fetchFrom(url, { folderName: 'job-1-a' })
     assert.equal(await bytes, BYTES.length)
@@ -83,7 +83,7 @@ describe('a source', () => {
     'no answer': hangUp,
   }
   for (const [name, trouble] of Object.entries(troubles)) {
-    test(`is asked for again after ${name}, and is whole`, async (t) => {
+    test(`is requested again after ${name}, and is complete`, async (t) => {
       const { url, requests } = await serve(t, trouble, trouble, whole)
       const { path, bytes } = fetchFrom(url)
       await bytes
@@ -91,7 +91,7 @@ describe('a source', () => {
       assert.deepEqual(await readFile(path), BYTES)
     })
 
-    test(`is away after ${name} each time; no file stays`, async (t) => {
+    test(`is unavailable after ${name} each time, and no file stays`, async (t) => {
       const { url, requests } = await serve(t, trouble)
       const { path, bytes } = fetchFrom(url)
       await assert.rejects(bytes, SourceUnavailableError)
@@ -101,7 +101,7 @@ describe('a source', () => {
   }
 
   for (const code of [400, 401, 403, 404, 410]) {
-    test(`has failed for good after ${code}`, async (t) => {
+    test(`fails for good after ${code}`, async (t) => {
       const { url, requests } = await serve(t, status(code))
       await assert.rejects(fetchFrom(url).bytes, {
         code: 'MEDIA_FETCH_FAILED',
@@ -130,7 +130,7 @@ describe('a source', () => {
     await assert.rejects(access(path), { code: 'ENOENT' })
   })
 
-  test('that falls silent is away', async (t) => {
+  test('that falls silent is unavailable', async (t) => {
     const silent: RequestListener = () => undefined
     const stalled: RequestListener = (_, response) => void response.write(BYTES.subarray(0, 100))
     for (const answer of [silent, stalled]) {
@@ -152,7 +152,7 @@ describe('a source', () => {
     await assert.rejects(access(path), { code: 'ENOENT' })
   })
 
-  test('is not waited for between tries when the job is stopped', async (t) => {
+  test('is not waited for between attempts when the job is stopped', async (t) => {
     const stop = new AbortController()
     const { url } = await serve(t, (_, response) => {
       response.writeHead(503).end()
@@ -162,7 +162,7 @@ describe('a source', () => {
     await assert.rejects(fetchFrom(url, { signal: stop.signal, retryPolicy }).bytes, /canceled/)
   })
 
-  test('that cannot be written is an error of ours', async (t) => {
+  test("that can't be written is an internal error", async (t) => {
     const { url, requests } = await serve(t, whole)
     const error = fetchFrom(url, { path: join(folder, 'no/such/folder') }).bytes
     await assert.rejects(error, { code: 'ENOENT' })
@@ -170,7 +170,7 @@ describe('a source', () => {
   })
 })
 
-test('a public source that drips is given up in the end, and no file stays', async (t) => {
+test('a public source that drips is eventually given up, and no file stays', async (t) => {
   const { url } = await serve(t, (_, response) => {
     const timer = setInterval(() => response.write('1'), 10)
     response.on('close', () => clearInterval(timer))

@@ -13,7 +13,7 @@ const answer =
   (_, response) =>
     void response.writeHead(status).end()
 
-test('a store is away until it answers something else than "not now"', async (t) => {
+test('a store is away until it answers anything but "not now"', async (t) => {
   const { url, requests } = await serve(t, answer(503), answer(502), answer(429), answer(404))
   const store = new StoreOutage({ log, wait: atOnce })
   assert.equal(store.current, null)
@@ -57,7 +57,7 @@ test('a transfer that succeeds ends the outage at once', async () => {
   assert.equal(store.current, null)
 })
 
-test('pauses grow from outage to outage, to a minute, until a transfer succeeds', async (t) => {
+test('pauses grow with each outage, up to a minute, until a transfer succeeds', async (t) => {
   const { url } = await serve(t, answer(404))
   const pauses: number[] = []
   const store = new StoreOutage({ log, wait: async (ms) => pauses.push(ms) })

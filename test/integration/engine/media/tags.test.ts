@@ -1,4 +1,4 @@
-/** Tags of a source in the files that are made of it, written and read by FFmpeg itself. */
+/** Tags of a source in the output files, written and read by FFmpeg itself. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,28 +31,28 @@ async function tagsIn(path: string): Promise<Tags> {
   return mixture.tags
 }
 
-async function written(format: EncoderOptions['format'], tags: Tags): Promise<Tags> {
-  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // to be replaced
+async function writeAndReadTags(format: EncoderOptions['format'], tags: Tags): Promise<Tags> {
+  const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // a placeholder
   const encoder = await createEncoder(path, { format, sampleRate: RATE, channels: 1, tags })
   await encoder.write(planes)
   await encoder.finish()
   return tagsIn(path)
 }
 
-test('mp3, flac and m4a hold all of them', async () => {
+test('mp3, flac and m4a have all of them', async () => {
   for (const format of ['mp3', 'flac', 'aac'] as const) {
-    assert.deepEqual(await written(format, TAGS), TAGS, format)
+    assert.deepEqual(await writeAndReadTags(format, TAGS), TAGS, format)
   }
 })
 
-test('wav holds those that RIFF has names for', async () => {
-  const { album_artist, composer, ...held } = TAGS
-  assert.deepEqual(await written('wav', held), held)
+test('wav has those that RIFF has names for', async () => {
+  const { album_artist, composer, ...supported } = TAGS
+  assert.deepEqual(await writeAndReadTags('wav', supported), supported)
 })
 
 test('a file without tags has none', async () => {
   for (const format of ['wav', 'mp3', 'flac', 'aac'] as const) {
-    assert.deepEqual(await written(format, {}), {})
+    assert.deepEqual(await writeAndReadTags(format, {}), {})
   }
 })
 
@@ -74,7 +74,7 @@ for (const [container, encoder] of CASES) {
   })
 }
 
-test('a tag of megabytes is cut, and control characters are blanks', async () => {
+test('a tag of megabytes is cut, and control characters become spaces', async () => {
   const path = await folder.make('long.flac', 'flac', {
     audio: { planes, sampleRate: RATE, encoder: 'flac' },
     tags: { title: `ab\r\nc`, comment: '夜'.repeat(1_000_000) },
@@ -82,5 +82,5 @@ test('a tag of megabytes is cut, and control characters are blanks', async () =>
   const tags = await tagsIn(path)
   assert.equal(tags.title, 'ab c')
   assert.equal(tags.comment, '夜'.repeat(TAG_CHARACTERS_MAX))
-  assert.deepEqual(await written('mp3', tags), tags)
+  assert.deepEqual(await writeAndReadTags('mp3', tags), tags)
 })

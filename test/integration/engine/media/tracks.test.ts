@@ -52,7 +52,7 @@ for (const [container, encoder] of cameras) {
   })
 }
 
-test('for a model of one channel the two are mixed', async () => {
+test('for a model with one channel the two are mixed', async () => {
   const path = await make('mixed.mov', 'mov', { audio: [mono(LEFT), mono(RIGHT)] })
   const { mixture, planes } = await readSound(path, { channelsMax: 1 })
   assert.equal(mixture.channels, 1)
@@ -125,7 +125,7 @@ test('languages, commentary and description are named; each can be chosen', asyn
   }
 })
 
-test('a track that is not there is INVALID_MEDIA that says how many there are', async () => {
+test('a missing track is INVALID_MEDIA, and the message says how many there are', async () => {
   const path = await make('one.mkv', 'matroska', { audio: mono(LEFT), video: VIDEO })
   const refused = { code: 'INVALID_MEDIA', message: /has 1 track of sound.*can't be 2/ }
   await assert.rejects(openMixture(path, { ...NO_LIMITS, track: 2 }), refused)

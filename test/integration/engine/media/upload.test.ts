@@ -24,15 +24,15 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-/** Reads all, then answers. */
-const taken =
+/** Reads the whole body, then answers. */
+const readAll =
   (into: Buffer[] = []): RequestListener =>
   async (request, response) => {
     for await (const piece of request) into.push(piece)
     response.end()
   }
-/** Answers before anything is read. */
-const early =
+/** Answers before reading anything. */
+const answerEarly =
   (code: number): RequestListener =>
   (_, response) =>
     void response.writeHead(code).end('no')
@@ -44,7 +44,7 @@ const COMMON = { attemptId: 'attempt-1', signal: new AbortController().signal, r
 const upload = (url: string, options: object = {}): Promise<string | undefined> =>
   uploadOutput({ url, path, contentType: 'audio/wav', ...COMMON, ...options })
 
-/** To a gateway that may keep the file itself. */
+/** Uploads to a gateway that may take the file itself. */
 function uploadHere(url: string, gateway = new HandOver({ url, ...COMMON }), part = 'target') {
   return upload(url, { handOver: () => gateway.give(part, `job-1-a/${part}`) })
 }
@@ -56,7 +56,7 @@ describe('an upload', () => {
     const { url } = await serve(t, (request, response) => {
       assert.equal(request.method, 'PUT')
       headers = request.headers
-      taken(pieces)(request, response)
+      readAll(pieces)(request, response)
     })
     await upload(url)
     assert.deepEqual(Buffer.concat(pieces), BYTES)
@@ -73,31 +73,31 @@ describe('an upload', () => {
       const { url } = await serve(t, (request, response) => {
         const { 'winnow-attempt': attempt = '' } = request.headers
         response.setHeader('winnow-place', attempt)
-        taken()(request, response)
+        readAll()(request, response)
       })
       assert.equal(await send(url), 'attempt-1')
     })
   }
 
-  test('has no place where the gateway names none, or what can be no part of a key', async (t) => {
+  test("has no place if the gateway names none, or one that can't be part of a key", async (t) => {
     for (const place of [[], ['winnow-place', '../other']]) {
       const { url } = await serve(t, (request, response) => {
         if (place[0]) response.setHeader(place[0], place[1]!)
-        taken()(request, response)
+        readAll()(request, response)
       })
       assert.equal(await upload(url), undefined)
     }
   })
 
-  test('of an empty file is one', async (t) => {
+  test('of an empty file works', async (t) => {
     const empty = join(folder, 'empty')
     await writeFile(empty, '')
-    const { url, requests } = await serve(t, taken())
+    const { url, requests } = await serve(t, readAll())
     await upload(url, { path: empty })
     assert.equal(requests(), 1)
   })
 
-  test('of a file that the gateway keeps itself sends no byte', async (t) => {
+  test('of a file that the gateway takes itself sends no bytes', async (t) => {
     const calls: unknown[] = []
     const { url } = await serve(t, (request, response) => {
       calls.push([
@@ -111,10 +111,10 @@ describe('an upload', () => {
     assert.deepEqual(calls, [['POST', 'target=job-1-a/target', '0']])
   })
 
-  test('of files that the gateway keeps itself is one call; each is given again after 503', async (t) => {
+  test('of files that the gateway takes itself is one call, repeated after 503', async (t) => {
     const calls: (string | string[] | undefined)[] = []
     const note = (code: number): RequestListener => {
-      const answer = early(code)
+      const answer = answerEarly(code)
       return (request, response) => {
         calls.push(request.headers['winnow-files'])
         answer(request, response)
@@ -129,12 +129,12 @@ describe('an upload', () => {
   })
 
   for (const code of [404, 405]) {
-    test(`of a file that the gateway cannot keep itself (${code}) sends its bytes`, async (t) => {
+    test(`of a file that the gateway can't take itself (${code}) sends its bytes`, async (t) => {
       const pieces: Buffer[] = []
       const methods: unknown[] = []
       const { url } = await serve(t, (request, response) => {
         methods.push(request.method)
-        const answer = request.method === 'POST' ? early(code) : taken(pieces)
+        const answer = request.method === 'POST' ? answerEarly(code) : readAll(pieces)
         answer(request, response)
       })
       await uploadHere(url)
@@ -143,27 +143,27 @@ describe('an upload', () => {
     })
   }
 
-  test('of a file that the gateway would keep itself fails and is tried again like any', async (t) => {
-    const refused = await serve(t, early(409))
+  test('of a file that the gateway would take itself fails and is retried like any other', async (t) => {
+    const refused = await serve(t, answerEarly(409))
     await assert.rejects(uploadHere(refused.url), UploadRefusedError)
     assert.equal(refused.requests(), 1)
-    const away = await serve(t, early(503))
+    const away = await serve(t, answerEarly(503))
     const uploading = uploadHere(away.url)
     await assert.rejects(uploading, UploadUnavailableError)
     assert.equal(away.requests(), 3)
   })
 
-  const troubles = { '503': early(503), 'a broken connection': hangUp }
+  const troubles = { '503': answerEarly(503), 'a broken connection': hangUp }
   for (const [name, trouble] of Object.entries(troubles)) {
-    test(`is sent whole again after ${name}`, async (t) => {
+    test(`is repeated completely after ${name}`, async (t) => {
       const pieces: Buffer[] = []
-      const { url, requests } = await serve(t, trouble, trouble, taken(pieces))
+      const { url, requests } = await serve(t, trouble, trouble, readAll(pieces))
       await upload(url)
       assert.equal(requests(), 3)
       assert.deepEqual(Buffer.concat(pieces), BYTES)
     })
 
-    test(`is given back after ${name} each time`, async (t) => {
+    test(`ends as unavailable after ${name} each time`, async (t) => {
       const { url, requests } = await serve(t, trouble)
       await assert.rejects(upload(url), UploadUnavailableError)
       assert.equal(requests(), 3)
@@ -175,7 +175,7 @@ describe('an upload', () => {
       for await (const _ of request);
       response.writeHead(409).end()
     }
-    for (const answer of [early(409), late]) {
+    for (const answer of [answerEarly(409), late]) {
       const { url, requests } = await serve(t, answer)
       await assert.rejects(upload(url), UploadRefusedError)
       assert.equal(requests(), 1)
@@ -184,13 +184,13 @@ describe('an upload', () => {
 
   for (const code of [400, 403, 404, 413]) {
     test(`fails for good after ${code}`, async (t) => {
-      const { url, requests } = await serve(t, early(code))
+      const { url, requests } = await serve(t, answerEarly(code))
       await assert.rejects(upload(url), new RegExp(`answered ${code}`))
       assert.equal(requests(), 1)
     })
   }
 
-  test('that nobody reads is given back', async (t) => {
+  test('that nobody reads ends as unavailable', async (t) => {
     const { url } = await serve(t, (request) => void request.pause())
     const retryPolicy = { retryDelaysMs: [], silenceMsMax: 50 }
     await assert.rejects(upload(url, { retryPolicy }), UploadUnavailableError)
@@ -203,8 +203,8 @@ describe('an upload', () => {
     assert.equal(requests(), 1)
   })
 
-  test('of a file that is not there is an error of ours', async (t) => {
-    const { url, requests } = await serve(t, taken())
+  test('of a missing file is an internal error', async (t) => {
+    const { url, requests } = await serve(t, readAll())
     await assert.rejects(upload(url, { path: join(folder, 'absent') }), { code: 'ENOENT' })
     assert.equal(requests(), 0)
   })

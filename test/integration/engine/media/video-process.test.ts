@@ -1,5 +1,5 @@
 /**
- * Video work that needs too many resources, or is canceled, ends without affecting the process that
+ * Video work that needs too many resources or is canceled ends without affecting the process that
  * waits for it.
  */
 
@@ -21,7 +21,7 @@ interface Work {
   signal?: AbortSignal
 }
 
-/** Begins to re-encode a video, for MP4 can't hold its coding. */
+/** Starts re-encoding a video, because MP4 can't hold its codec. */
 async function begin({
   width = 64,
   height = 48,
@@ -45,24 +45,24 @@ test('pictures of many pixels are not re-encoded', async () => {
   most.pictures.close()
 })
 
-test('more memory than allowed ends the work', async () => {
+test('exceeding the memory limit ends the work', async () => {
   const large = { width: 4096, height: 2304 }
   const { pictures, preparing } = await begin({ ...large, limits: { bytesMax: 200 * 2 ** 20 } })
   await assert.rejects(preparing, /FFmpeg could not|more than 200 MiB of memory/)
   pictures.close()
 })
 
-test('a process that cannot start is not the fault of the video', async () => {
+test("a process that can't start is not blamed on the video", async () => {
   const { preparing } = await begin({ limits: { bytesMax: 64 * 2 ** 20 } })
   await assert.rejects(preparing, /its process ended before it was ready/)
 })
 
-test('more time than allowed ends the work', async () => {
+test('exceeding the time limit ends the work', async () => {
   const { preparing } = await begin({ limits: { secondsMax: 0 } })
   await assert.rejects(preparing, /takes longer than 0 s/)
 })
 
-test('what is aborted ends with the reason', async () => {
+test('aborted work ends with the reason', async () => {
   const stop = new AbortController()
   const { preparing } = await begin({ signal: stop.signal })
   stop.abort(new Error('stopped'))

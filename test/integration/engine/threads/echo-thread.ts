@@ -1,4 +1,4 @@
-/** A program of `TaskThread`: answers with the planes that it gets, and fails or ends on demand. */
+/** A program for `TaskThread` that returns the planes it gets, and fails or exits on demand. */
 
 import { answerTasks } from '../../../../engine/threads/answer-tasks.ts'
 import { memoryOf } from '../../../../engine/threads/task-thread.ts'

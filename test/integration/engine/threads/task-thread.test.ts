@@ -1,4 +1,4 @@
-/** A thread answers tasks, passes on errors of its work, and is replaced after it has ended. */
+/** A thread answers tasks, passes on errors, and is replaced after it has exited. */
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -15,7 +15,7 @@ function start(t: TestContext): TaskThread<EchoTask> {
   return thread
 }
 
-test('memory goes to the thread and comes back, once for channels that share it', async (t) => {
+test('memory is transferred to the thread and back, once for channels that share it', async (t) => {
   const thread = start(t)
   const both = noise(1, 20)
   const planes = [both.subarray(0, 10), both.subarray(10)]
@@ -28,11 +28,11 @@ test('memory goes to the thread and comes back, once for channels that share it'
   assert.equal(both.length, 0)
 })
 
-test('what the work throws keeps its message and code: a full disk is still one', async (t) => {
+test('errors keep their message and code, so a full disk is still recognized', async (t) => {
   const thread = start(t)
   for (const [code, isFull] of [
     ['ENOSPC', true],
-    [-28, true], // FFmpeg's
+    [-28, true], // FFmpeg's code
     ['EACCES', false],
     [undefined, false],
   ] as const) {
@@ -44,7 +44,7 @@ test('what the work throws keeps its message and code: a full disk is still one'
   }
 })
 
-test('a thread that ends fails its open tasks, and a new one answers the next', async (t) => {
+test('a thread that exits fails its open tasks, and a new one answers the next', async (t) => {
   const thread = start(t)
   const ended = [thread.call('end'), thread.call({ planes: [] })]
   for (const task of ended) await assert.rejects(task, ThreadLostError)

@@ -1,6 +1,6 @@
 /**
- * Every statement of `gateway/store/` finds its rows by an index, however many others there are: on
- * both databases, and without statistics.
+ * Every statement of `gateway/store/` finds its rows by an index, however many other rows there
+ * are, on both databases and without statistics.
  */
 
 import assert from 'node:assert/strict'
@@ -12,13 +12,13 @@ import { addOthers, problemsOf, readPlanSchema } from '../../../support/database
 import { ADDING, CALLS } from '../../../support/gateway/store-calls.ts'
 import { makeRows } from '../../../support/gateway/store-rows.ts'
 
-/** Tables with a row for each account or key, which operators make, or with one row. */
+/** Tables with one row per account or key, which admins create, or with a single row. */
 const FIXED = [
   ...['accounts', 'api_keys', 'rate_windows'],
   ...['installation', 'schema_use', 'secret_checks', 'write_probe'],
 ]
 
-/** Problems that are none, by the function that asks, and why. */
+/** Problems that are acceptable, by the function that makes the statement, and why. */
 const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   claimDue: { 'filters deliveries by host': 'of one account, and within the index' },
   countWork: {
@@ -84,7 +84,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const FOLDER = new URL('../../../../gateway/store/', import.meta.url)
 
-test('every exported function of the store has its calls', async () => {
+test('every exported function of the store has its calls here', async () => {
   register()
   for (const file of await readdir(FOLDER)) {
     if (!file.endsWith('.ts')) continue
@@ -120,7 +120,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   })
 }
 
-test('no exception to these rules is out of date', () => {
+test('no exception to these rules is obsolete', () => {
   const all = Object.entries(ALLOWED).flatMap(([name, problems]) =>
     Object.keys(problems).map((problem) => `${name} ${problem}`),
   )

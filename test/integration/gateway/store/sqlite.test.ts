@@ -1,4 +1,4 @@
-/** Writes to SQLite are durable before anybody learns of them: gateway/store/driver/sqlite.ts. */
+/** SQLite writes are durable before anybody sees them: gateway/store/driver/sqlite.ts. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, open, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { createFileBody, startGateway } from '../../../support/gateway/start-gat
 
 type FlushCallback = (error: Error | null) => void
 
-/** An empty database, and a disk whose flushes end as `end` says from now on. */
+/** Opens an empty database on a disk whose flushes `end` settles from now on. */
 async function openOnDisk(t: TestContext, end: (done: FlushCallback) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
   const path = join(folder, 'winnow.db')
@@ -41,17 +41,17 @@ async function openOnDisk(t: TestContext, end: (done: FlushCallback) => void) {
 const fails = (code: string) => (done: FlushCallback) =>
   done(Object.assign(new Error(code), { code }))
 
-test('a write is reported, and read by others, only once it is flushed', async (t) => {
+test('a write is reported, and visible to others, only once it is flushed', async (t) => {
   const waiting: FlushCallback[] = []
   const { store } = await openOnDisk(t, (done) => waiting.push(done))
   const order: string[] = []
-  const written = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
+  const writing = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
   while (waiting.length === 0) await sleep(1)
   const read = stored(store).then((ids) => order.push(`read ${ids.join()}`))
   await sleep(20)
   order.push('flushed')
   waiting.pop()!(null)
-  await Promise.all([written, read])
+  await Promise.all([writing, read])
   assert.equal(order[0], 'flushed')
   assert.deepEqual(order.slice(1).sort(), ['read a', 'written'])
 })
@@ -77,7 +77,7 @@ test('a write whose flush fails is refused; the next one empties the log', async
   let end: (done: FlushCallback) => void = fails('EIO')
   const { store, flushes } = await openOnDisk(t, (done) => end(done))
   await assert.rejects(put(store, 'a'), { code: 'SERVICE_UNAVAILABLE' })
-  end = (done) => done(null) // it would say nothing of what the first has lost
+  end = (done) => done(null) // a later flush does not report what the first one lost
   await put(store, 'b')
   assert.equal(flushes(), 1, 'the log was emptied instead')
   await put(store, 'c')
@@ -101,7 +101,7 @@ test('after a failed flush writes are refused while a reader keeps the log from 
   assert.deepEqual(await stored(store), ['a', 'b', 'c', 'd'])
 })
 
-test('a flush without space counts as a full disk', async (t) => {
+test('a flush that fails for lack of space counts as a full disk', async (t) => {
   const { store } = await openOnDisk(t, fails('ENOSPC'))
   const error = await probeWrite(store, '2026-01-02T03:04:05.678Z').catch((error: unknown) => error)
   assert.ok(isOfFullDisk(error))
@@ -109,22 +109,22 @@ test('a flush without space counts as a full disk', async (t) => {
 
 test("another process's lock stops neither /healthz nor reads, and writes wait for its end", async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
   let isOver = false
   const writing = gateway
     .call('POST', '/v1/files', { body: createFileBody() })
     .finally(() => (isOver = true))
-  await sleep(50) // it has met the lock
+  await sleep(50) // enough to run into the lock
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
   assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
   assert.ok(!isOver, 'the write waits')
-  await giveUp()
+  await releaseLock()
   assert.equal((await writing).statusCode, 201)
 })
 
-test('writes are refused by name while another process keeps its lock for seconds', async (t) => {
+test('writes are refused by name while another process holds its lock for seconds', async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
   const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
   const first = create()
   await sleep(50)
@@ -136,7 +136,7 @@ test('writes are refused by name while another process keeps its lock for second
     )
     assert.equal(refused.headers['retry-after'], '5')
   }
-  await giveUp()
+  await releaseLock()
   assert.equal((await create()).statusCode, 201)
 })
 
@@ -147,7 +147,7 @@ test('a new database waits for another process that is making it', async (t) => 
   const other = new SqliteDatabase(path)
   other.exec('begin immediate; create table other (id text)')
   const opening = openSqlite(path, { migrates: true })
-  await sleep(50) // it has met the lock
+  await sleep(50) // enough to run into the lock
   other.exec('rollback')
   other.close()
   await (await opening).destroy()

@@ -55,7 +55,7 @@ test('bfloat16 is widened', () => {
   assert.deepEqual(values, [1, -3, Number.POSITIVE_INFINITY])
 })
 
-test('metadata is no tensor, and an unknown type matters only when it is read', () => {
+test('metadata is not a tensor, and an unknown type only matters when it is read', () => {
   const header = { __metadata__: { format: 'pt' }, a: entry('F8_E5M2', [4], 4) }
   const tensors = openSafetensors(write(header, new Uint8Array(4)))
   assert.deepEqual([...tensors.keys()], ['a'])
@@ -122,7 +122,7 @@ test('everything that is wrong with weights is reported at once', () => {
   assert.equal(sum, 3)
 })
 
-test('weights are asked for by path and exact shape, and all of them', () => {
+test('weights are read by path and exact shape, and all must be read', () => {
   const file = write(
     {
       'layer.0.gain': entry('F32', [2], 8),

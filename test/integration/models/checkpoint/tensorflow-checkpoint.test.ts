@@ -1,4 +1,4 @@
-/** TensorFlow's checkpoints, damaged and whole. */
+/** TensorFlow checkpoints, damaged and intact. */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,8 +10,8 @@ import { fixtureFolder } from '../../../support/models/open-model.ts'
 
 const TINY = join(fixtureFolder('spleeter'), 'model/tiny')
 
-/** A copy of the tiny checkpoint, whose bytes may be changed. */
-function copied(t: TestContext, change: (bytes: Buffer) => Buffer): string {
+/** Copies the tiny checkpoint, with changes to the bytes of its index. */
+function changedCopy(t: TestContext, change: (bytes: Buffer) => Buffer): string {
   const folder = mkdtempSync(join(tmpdir(), 'spleeter-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const index = join(folder, 'model.index')
@@ -20,9 +20,9 @@ function copied(t: TestContext, change: (bytes: Buffer) => Buffer): string {
   return index
 }
 
-test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is named", (t) => {
+test('a damaged TensorFlow checkpoint, or a different file, is refused by name', (t) => {
   const openChanged = (change: (bytes: Buffer) => Buffer) => () =>
-    openTensorFlowCheckpoint(copied(t, change))
+    openTensorFlowCheckpoint(changedCopy(t, change))
   assert.throws(
     openChanged((bytes) => bytes.subarray(0, 40)),
     /model\.index: is not the index of a checkpoint of TensorFlow/,
@@ -31,7 +31,7 @@ test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is n
     openChanged((bytes) => bytes.fill(0xff, bytes.length - 48, bytes.length - 8)),
     /model\.index: is damaged/,
   )
-  const index = copied(t, (bytes) => bytes)
+  const index = changedCopy(t, (bytes) => bytes)
   writeFileSync(index.replace('.index', '.data-00000-of-00001'), 'short')
   assert.throws(() => openTensorFlowCheckpoint(index), /bytes 0 to \d+ are not within .*\.data-/)
   rmSync(index.replace('.index', '.data-00000-of-00001'))
@@ -41,8 +41,8 @@ test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is n
   )
 })
 
-test('every byte of an index may be wrong: it is read, or refused with its name', (t) => {
-  const index = copied(t, (bytes) => bytes)
+test('whichever byte of an index is wrong, the index is read, or refused by name', (t) => {
+  const index = changedCopy(t, (bytes) => bytes)
   const whole = readFileSync(index)
   for (let at = 0; at < whole.length; at += 7) {
     const bytes = Buffer.from(whole)

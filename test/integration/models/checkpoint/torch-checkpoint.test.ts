@@ -33,7 +33,7 @@ const file = join(folder, 'checkpoint.pt')
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/sam-audio/${name}/checkpoint.pt`, import.meta.url))
 
-/** How whole numbers up to 256 are written in each type: exactly, in all of them. */
+/** Encodes whole numbers up to 256 in each type; all types represent them exactly. */
 const ENCODE: Record<string, (numbers: readonly number[]) => ArrayBufferView> = {
   FloatStorage: (numbers) => Float32Array.from(numbers),
   IntStorage: (numbers) => Int32Array.from(numbers),
@@ -66,13 +66,15 @@ const floats = (count: number) =>
 
 const valuesOf = (name: string) => [...openTorchCheckpoint(file).get(name)!.values()]
 
-/** Opens the file and reads every tensor of it. */
+/** Opens the file and reads all its tensors. */
 const readAll = () => [...openTorchCheckpoint(file).values()].map(({ values }) => values())
 
 interface Drawn {
   type: string
   numbers: number[]
-  /** Per tensor: sizes, the order of its axes in memory, steps between numbers, an offset. */
+  /**
+   * For each tensor: sizes, the order of its axes in memory, the step between numbers, an offset.
+   */
   tensors: { shape: number[]; order: number[]; step: number; offset: number }[]
 }
 
@@ -94,7 +96,7 @@ const drawnStorage: fc.Arbitrary<Drawn> = fc.record({
   ),
 })
 
-/** Lays a tensor out with its axes in any order, as transposes and slices do. */
+/** Lays out a tensor with its axes in any order, as transposing and slicing do. */
 function layOut(
   storage: number,
   { shape, order, step, offset }: Drawn['tensors'][number],
@@ -108,7 +110,7 @@ function layOut(
   return { storage, offset, shape, strides }
 }
 
-/** The numbers of a tensor, found one by one from their indices. */
+/** Finds the numbers of a tensor one by one from their indices. */
 function expectedValues(
   numbers: readonly number[],
   { shape, strides, offset }: SavedTensor,
@@ -134,16 +136,16 @@ test('any state dict is read back: every type, shared storages, offsets, strides
   fc.assert(
     fc.property(fc.array(drawnStorage, { maxLength: 4 }), zip, (drawn, options) => {
       const storages = drawn.map(({ type, numbers }) => storageOf(type, numbers))
-      const named = drawn.flatMap(({ tensors }, storage) =>
+      const expectedTensors = drawn.flatMap(({ tensors }, storage) =>
         tensors.map((tensor, i) => [`layer.${storage}.${i}`, layOut(storage, tensor)] as const),
       )
-      writeStateDict(file, { storages, tensors: Object.fromEntries(named) }, options)
+      writeStateDict(file, { storages, tensors: Object.fromEntries(expectedTensors) }, options)
       const read = openTorchCheckpoint(file)
       assert.deepEqual(
         [...read.keys()],
-        named.map(([name]) => name),
+        expectedTensors.map(([name]) => name),
       )
-      for (const [name, tensor] of named) {
+      for (const [name, tensor] of expectedTensors) {
         const found = read.get(name)!
         assert.deepEqual(found.shape, tensor.shape)
         assert.deepEqual(
@@ -169,7 +171,7 @@ test('the checkpoints of the reference are read whole', () => {
   }
 })
 
-test('beyond 4 GiB only what is asked for is read', () => {
+test('beyond 4 GiB only the requested tensors are read', () => {
   const gap = 5 * 2 ** 30
   const storages = [floats(2), { ...floats(3), count: gap / 4 + 3, gap }, floats(4)]
   writeStateDict(file, {
@@ -195,7 +197,7 @@ test('a tensor without numbers is empty at once, whatever its other sizes are', 
   assert.deepEqual(valuesOf('a'), [])
 })
 
-test('weights are got from a checkpoint as from safetensors, and prefixes left out', () => {
+test('weights are read from a checkpoint as from safetensors, without their prefixes', () => {
   writeStateDict(file, {
     storages: [floats(6)],
     tensors: {
@@ -228,7 +230,7 @@ function writeTensor(tensor: SavedTensor, saved: SavedStorage[] = storages): voi
   writeZip(file, torchEntries(dictionaryPickle({ a: tensorPickle(saved, tensor) }), saved))
 }
 
-test('a pickle that would run something is refused, naming what', () => {
+test('a pickle that would run code is refused, naming the code', () => {
   const commandLine = [op.mark(), op.text('true'), op.tuple(), op.reduce(), op.stop()]
   writePickle(op.global('os', 'system'), ...commandLine)
   assert.throws(readAll, /checkpoint\.pt: global "os\.system" is refused/)
@@ -254,7 +256,7 @@ test('an opcode that no checkpoint needs is refused, naming it', () => {
   assert.throws(readAll, /the pickle has protocol 4, not 2/)
 })
 
-test('a pickle that does not hold together is refused', () => {
+test('an inconsistent pickle is refused', () => {
   const cases: [Buffer[], RegExp][] = [
     [[op.setItem(), op.stop()], /takes more than there is/],
     [
@@ -334,7 +336,7 @@ test('a tensor that is not within its storage is refused', () => {
   }
 })
 
-test('a storage must be there, of its size, and of a type that is read', () => {
+test('a storage must exist, and have the right size and a supported type', () => {
   writeTensor(plain(0, [2]), [{ ...floats(4), count: 5 }])
   assert.throws(readAll, /tensor a: FloatStorage of 5 takes 20 bytes, not 16/)
   writeTensor(plain(0, [2]), [{ ...floats(4), count: 2 ** 50 }])
@@ -348,7 +350,7 @@ test('a storage must be there, of its size, and of a type that is read', () => {
   assert.throws(readAll, /storage 0 is missing/)
 })
 
-/** A checkpoint that is sound but for what is said of its entry `name`. */
+/** Writes a checkpoint that is valid except for false claims about its entry `name`. */
 function writeClaims(name: string, claims: Entry['claims'], saved = storages): void {
   const entries = torchEntries(stateDictPickle({ ...sound, storages: saved }), saved)
   writeZip(
@@ -361,7 +363,7 @@ function writeWith(more: Entry): void {
   writeZip(file, [...torchEntries(stateDictPickle(sound), storages), more])
 }
 
-test('of an entry only what is its own is read', () => {
+test("only an entry's own bytes are read", () => {
   writeZip(file, [
     { name: 'a', data: Buffer.from('abc') },
     { name: 'b', data: Buffer.from('def') },
@@ -405,7 +407,7 @@ test('an archive that is not what torch writes is refused, naming the entry', ()
   assert.throws(readAll, /not a zip archive, or cut short/)
 })
 
-test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and never more', () => {
+test('a checkpoint cut short or damaged anywhere throws or is read, and nothing worse', () => {
   writeStateDict(file, { storages, tensors: { a: plain(0, [2, 2]) } }, { wide: true, padding: 20 })
   const whole = readFileSync(file)
   for (let length = 0; length < whole.length; length += 1) {
@@ -429,8 +431,8 @@ test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and
 })
 
 /**
- * By Python's pickle, protocol 2: a dictionary of a path, a set, a timedelta, a namespace, an
- * object of a class of its own that is a list, a defaultdict, and `steps`: [1, 2.5, 'x'].
+ * Made by Python's pickle, protocol 2: a dictionary with a path, a set, a timedelta, a namespace,
+ * an object of a custom class that is a list, a defaultdict, and `steps`: [1, 2.5, 'x'].
  */
 const OBJECTS =
   'gAJ9cQAoWAQAAABwYXRocQFjcGF0aGxpYgpQdXJlUG9zaXhQYXRoCnECWAEAAAAvcQNYBAAAAHJ1bnNxBFgBAA' +
@@ -441,7 +443,7 @@ const OBJECTS =
   'RlcnEfY2NvbGxlY3Rpb25zCmRlZmF1bHRkaWN0CnEgY19fYnVpbHRpbl9fCmxpc3QKcSGFcSJScSNYAQAAAGtx' +
   'JF1xJUsBYXNoF11xJihLAUdABAAAAAAAAGgLZXUu'
 
-test('objects that nothing is read of are refused, or inert where that is asked for', () => {
+test('objects that nothing is read from are refused, or made inert on request', () => {
   writeZip(file, torchEntries(Buffer.from(OBJECTS, 'base64'), []))
   assert.throws(() => readTorchFile(file), /global "pathlib\.PurePosixPath" is refused/)
   const read = readTorchFile(file, { othersAreInert: true })
@@ -453,7 +455,7 @@ test('objects that nothing is read of are refused, or inert where that is asked 
   }
 })
 
-test('an inert object is no tensor', () => {
+test('an inert object is not a tensor', () => {
   const pickle = Buffer.concat([
     op.protocol(),
     dictionaryPickle({

@@ -1,4 +1,4 @@
-/** A target of one channel among the channels of a mixture. */
+/** Places a target of one channel among the channels of a mixture. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeTarget } from '../../../../models/lanes/place-target.ts'
@@ -13,7 +13,7 @@ const sumOf = (...waves: Float32Array[]) =>
 const scaled = (wave: Float32Array, gain: number) => wave.map((x) => gain * x)
 const power = (wave: Float32Array) => wave.reduce((sum, x) => sum + x ** 2, 0)
 
-/** In dB: how far the error of a target lies below it. */
+/** Returns in dB how far the error of a target is below the target. */
 const sdr = (target: Float32Array, found: Float32Array) =>
   10 * Math.log10(power(target) / power(target.map((x, i) => x - found[i]!)))
 
@@ -26,12 +26,12 @@ for (const [name, left, right] of [
   ['mostly on the right', 0.3, 0.9],
   ['out of phase', 1, -0.5],
 ] as const) {
-  test(`a target ${name} is found there, though the rest is elsewhere`, () => {
+  test(`a target ${name} is found there, even if the rest is elsewhere`, () => {
     const mixture = [
       sumOf(scaled(target, left), scaled(rest, 0.2)),
       sumOf(scaled(target, right), scaled(rest, 0.6)),
     ]
-    placeTarget(mixture, target) // its windows are remembered
+    placeTarget(mixture, target) // fills the cache of windows
     const before = tf.memory().numTensors
     const placed = placeTarget(mixture, scaled(target, (left + right) / 2))
     assert.equal(tf.memory().numTensors, before)
@@ -43,7 +43,7 @@ for (const [name, left, right] of [
   })
 }
 
-test('one channel is the target itself; short and silent ones are numbers', () => {
+test('a single channel is the target itself; short and silent ones give finite numbers', () => {
   assert.deepEqual(placeTarget([target], target), [target])
   for (const samples of [1, 100, 3_000]) {
     const silence = new Float32Array(samples)

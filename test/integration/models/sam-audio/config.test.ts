@@ -21,8 +21,8 @@ const fixture = (name: string) =>
     ),
   )
 
-/** Reads the fixture's configuration with some of it changed. */
-function reading(read: (file: string) => Promise<unknown>, config: object) {
+/** Reads a changed configuration. */
+function readChanged(read: (file: string) => Promise<unknown>, config: object) {
   writeFileSync(file, JSON.stringify(config))
   return read(file)
 }
@@ -30,21 +30,24 @@ function reading(read: (file: string) => Promise<unknown>, config: object) {
 test('a network of another kind is refused, naming the setting', async () => {
   const t5 = fixture('t5-tiny')
   await assert.rejects(
-    reading(readT5Config, { ...t5, feed_forward_proj: 'gated-gelu' }),
+    readChanged(readT5Config, { ...t5, feed_forward_proj: 'gated-gelu' }),
     /config\.json: feed_forward_proj must be relu, not gated-gelu/,
   )
   const model = fixture('sam-audio-tiny')
   await assert.rejects(
-    reading(readConfig, { ...model, transformer: { ...model.transformer, qk_norm: false } }),
+    readChanged(readConfig, { ...model, transformer: { ...model.transformer, qk_norm: false } }),
     /config\.json: qk_norm must be true, not false/,
   )
   const judge = fixture('judge-tiny')
   await assert.rejects(
-    reading(readJudgeConfig, { ...judge, text_model: { ...judge.text_model, norm_bias: true } }),
+    readChanged(readJudgeConfig, {
+      ...judge,
+      text_model: { ...judge.text_model, norm_bias: true },
+    }),
     /config\.json: norm_bias must be false, not true/,
   )
   await assert.rejects(
-    reading(readJudgeConfig, {
+    readChanged(readJudgeConfig, {
       ...judge,
       transformer: { ...judge.transformer, hidden_act: 'gelu' },
     }),
@@ -52,7 +55,7 @@ test('a network of another kind is refused, naming the setting', async () => {
   )
   const spans = fixture('pe-a-frame-tiny')
   await assert.rejects(
-    reading(readSpanPredictorConfig, {
+    readChanged(readSpanPredictorConfig, {
       ...spans,
       text_model: { ...spans.text_model, model_type: 'bert' },
     }),
@@ -60,10 +63,10 @@ test('a network of another kind is refused, naming the setting', async () => {
   )
 })
 
-test('what old files leave out has the value that the reference gives it', async () => {
+test("settings that old files leave out have the reference's defaults", async () => {
   const { feed_forward_proj: _, relative_attention_max_distance: __, ...old } = fixture('t5-tiny')
   assert.deepEqual(
-    await reading(readT5Config, old),
-    await reading(readT5Config, fixture('t5-tiny')),
+    await readChanged(readT5Config, old),
+    await readChanged(readT5Config, fixture('t5-tiny')),
   )
 })

@@ -1,4 +1,4 @@
-/** The forms in which SCNet's checkpoints are published. */
+/** The forms in which SCNet checkpoints are published. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'scnet-checkpoint-'))
 after(() => rmSync(folder, { recursive: true }))
 
 const FIRST = 'encoder.0.SDlayer.convs.0.weight'
-/** One number each, which is the storage's own. */
+/** Each storage holds one number: its own index. */
 const storages = [0, 1, 2].map((number) => ({
   type: 'FloatStorage',
   count: 1,
@@ -37,7 +37,7 @@ function read(items: Record<string, Buffer>) {
   return [[...tensors.keys()], tensors.get(FIRST)!.values()[0]]
 }
 
-test('tensors alone, or wrapped, are read; the best state goes before the last one', () => {
+test('bare and wrapped tensors are read; the best state takes precedence over the last one', () => {
   const bare = (storage: number) => dictionary({ [FIRST]: tensor(storage) })
   const parallel = dictionary({ [`module.${FIRST}`]: tensor(2), 'module.more': tensor(0) })
   assert.deepEqual(read({ [FIRST]: tensor(1) }), [[FIRST], 1])

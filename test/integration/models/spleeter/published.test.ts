@@ -1,4 +1,4 @@
-/** The published weights of Spleeter against their reference, and as an engine holds them. */
+/** The published weights of Spleeter, compared with the reference, and as an engine keeps them. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ test('the published checkpoint agrees with its reference', WITH_CHECKPOINT, asyn
   assert.deepEqual(rest.untouched, [])
 })
 
-test('what set-up keeps in half the width is the same to 50 dB', WITH_BOTH, async (t) => {
+test('what set-up stores in half precision is the same to 50 dB', WITH_BOTH, async (t) => {
   const folder = emptyFolder(t)
   await unpackCheckpoint(folder)
   const config = readSpleeterConfig(TWO_STEMS)

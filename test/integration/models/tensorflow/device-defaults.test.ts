@@ -1,4 +1,4 @@
-/** A program sets what the native libraries read before they are loaded. */
+/** A program sets what the native libraries read before it loads them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ const seenBy = (program: string, env: NodeJS.ProcessEnv) =>
 
 const seenWith = (env: NodeJS.ProcessEnv) => seenBy(PROGRAM, env)
 
-test('TensorFlow is loaded with them: its switch for TF32, and the environment of all', () => {
+test('TensorFlow is loaded with the defaults: its switch for TF32, and the environment of all', () => {
   const seen = seenWith({ TF_CUDNN_USE_AUTOTUNE: '1' })
   assert.match(seen, /^false\n/)
   assert.match(seen, /^CUDA_DEVICE_ORDER=PCI_BUS_ID$/m)
@@ -28,7 +28,7 @@ test('TensorFlow is loaded with them: its switch for TF32, and the environment o
   assert.match(seenWith({ NVIDIA_TF32_OVERRIDE: '1' }), /^true\n/)
 })
 
-test('XLA knows its flags: another ends the process', () => {
+test('XLA knows the flags it gets; an unknown one ends the process', () => {
   const program =
     "const { tf } = await import('./models/tensorflow/tensor.ts');" +
     "const { compiled, compiler } = await import('./models/graph/compiled.ts');" +

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { readContext } from '../../../../scripts/cli/doctor/context.ts'
 
-test('doctor goes by the settings and secrets of the services, as install-host lays them', async (t) => {
+test('doctor uses the settings and secrets of the services, where install-host puts them', async (t) => {
   const installed = await mkdtemp(join(tmpdir(), 'winnow-installed-'))
   t.after(() => rm(installed, { recursive: true }))
   const gateway = join(installed, 'credentials/gateway')
@@ -15,12 +15,12 @@ test('doctor goes by the settings and secrets of the services, as install-host l
   await writeFile(join(gateway, 'AWS_ACCESS_KEY_ID'), 'an-id\n')
   await writeFile(join(gateway, 'signing-key'), 'no setting\n')
 
-  const asked = { role: undefined, egressUrl: 'https://example.com/', installed }
-  const { env, gateway: config, engine, natsUrl } = readContext({ PORT: '82' }, asked)
+  const options = { role: undefined, egressUrl: 'https://example.com/', installed }
+  const { env, gateway: config, engine, natsUrl } = readContext({ PORT: '82' }, options)
   assert.deepEqual(env, {
     DATA_DIR: '/var/lib/winnow',
     S3_BUCKET: 'media',
-    PORT: '82', // what is given here wins
+    PORT: '82', // explicit settings win
     AWS_REGION: 'here',
     NATS_URL: 'nats://a-token@broker:4222',
     AWS_ACCESS_KEY_ID: 'an-id',

@@ -1,4 +1,4 @@
-/** The units as verified by systemd itself, and how they are installed on a host. */
+/** How the units are installed on a host, and whether systemd itself accepts them. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -25,7 +25,7 @@ async function makeRoot(t: TestContext): Promise<string> {
   return root
 }
 
-/** Stands for this checkout and this node: the services may not see the real ones. */
+/** Replaces this checkout and this Node, which the services may not be allowed to read. */
 const installed = { checkout: '/usr', node: '/bin/sh' }
 
 const run = (words: string[], env: Record<string, string> = {}) =>
@@ -40,14 +40,14 @@ async function install(root: string, words: string[], env?: Record<string, strin
 const files = async (root: string) => (await readdir(root, { recursive: true })).map(String).sort()
 const read = (root: string, path: string) => readFile(join(root, path), 'utf8')
 
-test('systemd has nothing to say against the installed units', async (t) => {
+test('systemd finds nothing wrong with the installed units', async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'all', '--engine', '0'])
   const units = (await readdir(join(root, UNITS))).filter((name) =>
     /\.(service|socket|target)$/.test(name),
   )
   assert.equal(units.length, 6)
-  const nats = join(root, UNITS, 'winnow-nats.service') // at that place there is no nats-server
+  const nats = join(root, UNITS, 'winnow-nats.service') // the nats-server that it names does not exist here
   await writeFile(
     nats,
     (await readFile(nats, 'utf8')).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/sh'),
@@ -86,7 +86,7 @@ test('a dry run shows every step and changes nothing', async (t) => {
   assert.deepEqual(await readdir(root), [])
 })
 
-test('an installation has users, units for this checkout, and secrets that root alone reads', async (t) => {
+test('an installation has users, units for this checkout, and secrets that only root can read', async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'all', '--engine', '0', '--engine', 'GPU-5e2c7a31'])
   const unit = await read(root, `${UNITS}/winnow-engine@.service`)
@@ -118,7 +118,7 @@ test('an installation has users, units for this checkout, and secrets that root 
   }
 })
 
-test('a second installation changes nothing, whatever its role, and keeps what the operator wrote', async (t) => {
+test("a second installation changes nothing, whatever its role, and keeps the admin's changes", async (t) => {
   const root = await makeRoot(t)
   await install(root, ['--role', 'gateway'])
   await writeFile(join(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
@@ -147,7 +147,7 @@ test('with a broker elsewhere none is installed', async (t) => {
     await read(root, 'etc/winnow/credentials/engine/NATS_URL'),
     'nats://token@broker:4222\n',
   )
-  await install(root, engine) // it is known now
+  await install(root, engine) // already stored
   await install(root, ['--role', 'all', '--engine', '0'], { NATS_URL: 'nats://token@other:4222' })
   for (const service of ['engine', 'gateway']) {
     assert.equal(
@@ -195,7 +195,7 @@ test('a wrong command line is refused with what would be right', async () => {
   }
 })
 
-test("with Debian's package its units are enabled, and none is written or removed", async (t) => {
+test('with the Debian package its units are enabled, and none is written or removed', async (t) => {
   const root = await makeRoot(t)
   const unit = (name: string) =>
     readFileSync(join(CHECKOUT, 'scripts/cli/install-host/units', name), 'utf8')
@@ -214,7 +214,7 @@ test("with Debian's package its units are enabled, and none is written or remove
     [],
   )
 
-  const own = `${UNITS}/winnow-nats.service` // the operator's, by systemctl edit --full
+  const own = `${UNITS}/winnow-nats.service` // changed by the admin with systemctl edit --full
   await writeFile(join(root, own), unit('winnow-nats.service'))
   assert.equal((await run(['--uninstall', '--root', root], env)).code, 0)
   const left = await files(root)
@@ -229,7 +229,7 @@ test("with Debian's package its units are enabled, and none is written or remove
   )
 })
 
-test('a checkout that services do not see has its reason', () => {
+test("the reason why services can't see a checkout is given", () => {
   assert.equal(hindranceOf(installed), undefined)
   const reason = hindranceOf({ ...installed, checkout: '/tmp/winnow' })
   assert.match(reason ?? '', /^\/tmp is hidden from the services\. Move the checkout/)

@@ -1,4 +1,7 @@
-/** Open models fetched from a host, imported, listed and removed: with real, tiny checkpoints. */
+/**
+ * Fetches open models from a host, and imports, lists and removes them, with real but tiny
+ * checkpoints.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
@@ -58,7 +61,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
     text,
     /^Installed tiny in .*\nNo checksum .* of 000003bb-feeb7c97\.th\.\nThe next start .*model.* load tiny\n$/,
   )
-  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may be other users
+  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may run as other users
   const record = readRecord(join(folder, 'tiny'))
   assert.ok(record.kind === 'htdemucs')
   const [{ file, kwargs, stems }] = record.networks as [(typeof record.networks)[0]]
@@ -70,7 +73,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
   assert.equal(record.sources[0]!.sha256, digest)
 })
 
-test('of a bag each network keeps the stem that it gives', async () => {
+test('each network of a bag keeps the stem that it gives', async () => {
   const folder = emptyFolder()
   const words = ['import', DEMUCS, DEMUCS_2, '--name', 'bag']
   const refused = await run(folder, words)
@@ -78,7 +81,7 @@ test('of a bag each network keeps the stem that it gives', async () => {
   assert.match(refused.errors, /2 networks need the stem that each gives: --stems/)
   const wrong = await run(folder, [...words, '--stems', 'drums,flute'])
   assert.match(wrong.errors, /0000041f-c4a403b6\.th: gives drums, .* and no flute/)
-  assert.deepEqual(readdirSync(folder), []) // nothing is left half done
+  assert.deepEqual(readdirSync(folder), []) // leaves nothing half done
   assert.equal((await run(folder, [...words, '--stems', 'drums,vocals'])).code, 0)
   const record = readRecord(join(folder, 'bag'))
   assert.ok(record.kind === 'htdemucs')
@@ -97,7 +100,7 @@ const AUDIOSEP_FILES = [
   textConfig,
 ]
 
-test('of a checkpoint of AudioSep only what is computed with is kept, and the rate is read', async () => {
+test('only the used tensors of an AudioSep checkpoint are kept, and the rate is read', async () => {
   const folder = emptyFolder()
   const { code, errors } = await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'tiny'])
   assert.equal(code, 0, errors)
@@ -105,9 +108,9 @@ test('of a checkpoint of AudioSep only what is computed with is kept, and the ra
   assert.ok(record.kind === 'audiosep')
   assert.deepEqual([record.sampleRate, record.textHeads], [4000, 4])
   const all = openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)
-  const kept = openSafetensors(join(folder, 'tiny', record.file))
+  const tensors = openSafetensors(join(folder, 'tiny', record.file))
   assertSameTensors(join(folder, 'tiny', record.file), all)
-  const dropped = [...all.keys()].filter((name) => !kept.has(name))
+  const dropped = [...all.keys()].filter((name) => !tensors.has(name))
   assert.ok(dropped.includes('ss_model.base.stft.conv_real.weight'))
   assert.ok(
     dropped.every((name) =>
@@ -142,7 +145,7 @@ const SCNET = ['scnet_tiny.ckpt', 'scnet_tiny.yaml'].map((name) =>
   join(fixtureFolder('scnet'), 'model', name),
 )
 
-test('a checkpoint of SCNet is imported with its configuration, without which its bands are not known', async () => {
+test('a checkpoint of SCNet is imported with its configuration, which defines its bands', async () => {
   const folder = emptyFolder()
   const alone = await run(folder, ['import', SCNET[0]!, '--name', 'tiny'])
   assert.match(alone.errors, /scnet_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
@@ -165,7 +168,7 @@ function assertSameTensors(file: string, published: ReturnType<typeof openAudioS
   }
 }
 
-test('what is no checkpoint, or lacks tensors, is refused by name', async () => {
+test('a file that is not a checkpoint, or lacks tensors, is refused by name', async () => {
   const folder = emptyFolder()
   const page = join(root, 'page.th')
   writeFileSync(page, '<html>sign in</html>')
@@ -201,9 +204,9 @@ const fetchTiny = (folder: string, entry: CatalogueEntry) =>
 test('a model is fetched once its licence is accepted, checked and installed', async (t) => {
   const { entry, requests } = await startModelHost(t)
   const folder = emptyFolder()
-  const asked = await run(folder, ['fetch', 'tiny'], [entry])
-  assert.equal(asked.code, 1)
-  assert.match(asked.errors, /weights {2}For this test only\.\nNothing was downloaded/)
+  const unaccepted = await run(folder, ['fetch', 'tiny'], [entry])
+  assert.equal(unaccepted.code, 1)
+  assert.match(unaccepted.errors, /weights {2}For this test only\.\nNothing was downloaded/)
   assert.equal(requests.length, 0)
   const { code, text, errors } = await fetchTiny(folder, entry)
   assert.equal(code, 0, errors)
@@ -270,19 +273,19 @@ test('nobody is asked about a licence that allows any use, which is shown with i
   for (const { licence } of free) assert.match(licence.weights, /^MIT, .* issue 35, 17 July 2026/)
 })
 
-/** Sends some of the file and then cuts the connection. */
+/** Sends part of the file, then cuts the connection. */
 function cutAfter(bytes: number, response: ServerResponse): true {
   response.writeHead(200, { etag: '"one"', 'content-length': FILE.length })
   response.write(FILE.subarray(0, bytes), () => response.destroy())
   return true
 }
 
-test('a download that was cut goes on where it was, in the same call and in the next', async (t) => {
+test('an interrupted download resumes where it ended, in the same call and in the next', async (t) => {
   const { entry, requests } = await startModelHost(t, (_, response, count) =>
     count <= 3 ? cutAfter(100_000 * count, response) : false,
   )
   const folder = emptyFolder()
-  const failed = await fetchTiny(folder, entry) // three attempts, all cut
+  const failed = await fetchTiny(folder, entry) // three attempts, all of them cut
   assert.equal(failed.code, 1)
   assert.match(failed.errors, /http:\/\/127\.0\.0\.1:\d+\/a: /)
   assert.equal((await fetchTiny(folder, entry)).code, 0)
@@ -292,7 +295,7 @@ test('a download that was cut goes on where it was, in the same call and in the 
   assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
 })
 
-test('a file that is another by now is fetched whole', async (t) => {
+test('a file that has changed is fetched again from the start', async (t) => {
   const { entry } = await startModelHost(t, (_, response, count) => {
     if (count > 1) return false
     response.writeHead(200, { etag: '"zero"', 'content-length': FILE.length })
@@ -304,7 +307,7 @@ test('a file that is another by now is fetched whole', async (t) => {
   assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
 })
 
-test('what a host sends in place of the file is said, and nothing is installed', async (t) => {
+test('whatever a host sends in place of the file is reported, and nothing is installed', async (t) => {
   const answers: [(response: ServerResponse) => unknown, RegExp][] = [
     [
       (response) => response.setHeader('content-type', 'text/html').end('<html>'),
@@ -336,7 +339,7 @@ test('what a host sends in place of the file is said, and nothing is installed',
 })
 
 test(
-  'a full disk is said, what was received stays, and the next call goes on',
+  'a full disk is reported, received bytes stay, and the next call resumes',
   { skip: whyNoSmallDisk() ?? false },
   async (t) => {
     const disk = await mountSmallDisk(t, 4)
@@ -381,7 +384,7 @@ test('a wrong command line is refused with what would be right', async () => {
   }
 })
 
-test('Spleeter is listed with its licence from both sources, and nobody needs to fetch it', async () => {
+test('Spleeter is listed with its licence from both sources, and need not be fetched', async () => {
   const folder = emptyFolder()
   const fetched = await run(folder, ['fetch', 'spleeter'])
   assert.equal(fetched.code, 2)
@@ -391,7 +394,7 @@ test('Spleeter is listed with its licence from both sources, and nobody needs to
   assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
 })
 
-test('the list has a line per model with its licence: built in, installed, then the others', async () => {
+test('the list has a line per model with its licence: built-in, installed, then the others', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
   await run(folder, ['import', DEMUCS, '--name', 'mine'])
@@ -408,7 +411,7 @@ test('the list has a line per model with its licence: built in, installed, then 
   assert.match(hint!, /--licences/)
 })
 
-test('--licences says of which files no checksum is published', async () => {
+test('--licences says which files have no published checksum', async () => {
   const { text } = await run(emptyFolder(), ['list', '--licences'])
   const checksumOf = (name: string) =>
     new RegExp(`^${name} .*?^ {2}SHA-256 {2}(.*?)$`, 'ms').exec(text)![1]!
@@ -416,7 +419,7 @@ test('--licences says of which files no checksum is published', async () => {
   assert.equal(checksumOf('audiosep-hive'), 'none is published of config.yaml')
 })
 
-test('checksums of the catalogue are whole, and those without one are known', () => {
+test('checksums in the catalogue are complete, and files without one are known', () => {
   const files = CATALOGUE.flatMap(({ files }) => files)
   for (const { name, sha256 = '0'.repeat(64) } of files)
     assert.match(sha256, /^[0-9a-f]{64}$/, name)

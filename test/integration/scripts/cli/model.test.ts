@@ -15,7 +15,7 @@ const FIXTURES = fileURLToPath(new URL('../../../fixtures/sam-audio', import.met
 const root = mkdtempSync(join(tmpdir(), 'model-'))
 after(() => rmSync(root, { recursive: true }))
 
-/** A folder of its own, with copies of these of the fixtures. */
+/** Makes a folder with copies of these fixtures. */
 function folderWith(name: string, ...parts: string[]): string {
   const folder = join(root, name, 'models')
   mkdirSync(folder, { recursive: true })
@@ -25,7 +25,7 @@ function folderWith(name: string, ...parts: string[]): string {
 
 const run = (...words: string[]) => runCommand(model, words)
 
-test('a folder with all its parts can be served: what there is, and how large', async () => {
+test('a folder with all its parts can be served; the report lists the parts and their sizes', async () => {
   const { code, text } = await run('inspect', join(FIXTURES, 'sam-audio-tiny'))
   assert.equal(code, 0, text)
   assert.match(text, /checkpoint\.pt: 0\.9 M parameters, 3\.7 MiB, FloatStorage/)
@@ -36,7 +36,7 @@ test('a folder with all its parts can be served: what there is, and how large', 
   assert.match(text, /Nothing is missing that is needed/)
 })
 
-test('for programs it is one JSON object', async () => {
+test('for programs the report is one JSON object', async () => {
   const { code, text } = await run('inspect', FIXTURES, '--json')
   const { parts, complete, fits, weightsBytes } = JSON.parse(text) as Report
   assert.deepEqual([code, complete, fits], [0, true, true])
@@ -54,7 +54,7 @@ test('for programs it is one JSON object', async () => {
   )
 })
 
-test('a part that is needed must be there, the others need not', async () => {
+test('required parts must exist, the others need not', async () => {
   const bare = await run('inspect', folderWith('bare', 'sam-audio-tiny'))
   assert.equal(bare.code, 1)
   assert.match(bare.text, /^text {4}not there/m)
@@ -95,7 +95,7 @@ test('a model larger than the device does not fit', async () => {
   assert.equal(on(needed).batchFramesMax, prediction.frames)
 })
 
-test('what half the width takes is less', async () => {
+test('half precision takes less', async () => {
   const words = ['inspect', FIXTURES, '--json', '--precision']
   const weightsIn = async (precision: string) =>
     (JSON.parse((await run(...words, precision)).text) as Report).prediction!.weightsBytes
@@ -113,10 +113,10 @@ test('several models in one folder are distinguished by name only', async () => 
   assert.equal((await run('inspect', join(folder, 'sam-audio-tiny'))).code, 0)
   cpSync(join(folder, 't5-tiny'), join(folder, 't5-other'), { recursive: true })
   const { text } = await run('inspect', join(folder, 'sam-audio-tiny'))
-  assert.match(text, /^text .*t5-tiny/m) // as the configuration names it
+  assert.match(text, /^text .*t5-tiny/m) // as named by the configuration
 })
 
-test("a damaged configuration is reported where it is a part's, not where it lies beside", async () => {
+test('a damaged configuration is reported if it belongs to a part, not if it is only nearby', async () => {
   const folder = folderWith('damaged', 'sam-audio-tiny', 't5-tiny')
   mkdirSync(join(folder, 'something-else'))
   writeFileSync(join(folder, 'something-else/config.json'), '{ // not JSON')
@@ -125,7 +125,7 @@ test("a damaged configuration is reported where it is a part's, not where it lie
   assert.match(own.errors, /something-else\/config\.json: can't be read as JSON/)
   assert.equal((await run('inspect', join(folder, 'sam-audio-tiny'))).code, 0)
   const text = await run('inspect', join(folder, 't5-tiny'))
-  assert.match(text.text, /^model {3}not there/m) // the one beside it was not asked for
+  assert.match(text.text, /^model {3}not there/m) // the model next to it was not asked for
   assert.equal((await run('inspect', join(folder, 'nowhere'))).code, 1)
 })
 

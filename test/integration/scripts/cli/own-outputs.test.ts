@@ -1,4 +1,4 @@
-/** Our own outputs are recognized by what the engine's encoder writes, not by their names. */
+/** Our own outputs are recognized by the mark that the encoder writes, not by their names. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const TAGS = { title: LONG, artist: LONG, album: LONG, comment: LONG, copyright:
 test('sound that was separated carries a mark, in every format and with the longest tags', async () => {
   for (const format of ['wav', 'flac', 'mp3'] as const) {
     for (const tags of [{}, TAGS]) {
-      const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // to be replaced
+      const path = await folder.save(`out.${format}`, Buffer.alloc(0)) // a placeholder
       const encoder = await createEncoder(path, { format, sampleRate: 44_100, channels: 1, tags })
       await encoder.write([noise(0.2, 44_100)])
       await encoder.finish()

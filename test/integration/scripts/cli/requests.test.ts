@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   return { gateway, env, run }
 }
 
-/** The ids in a printed list. */
+/** Finds the ids in a printed list. */
 const idsIn = (text: string): string[] => text.match(/req_\w+/g) ?? []
 
 test('requests are listed, the newest first, and deleted by their ids', async (t) => {
@@ -53,7 +53,7 @@ test('requests are listed, the newest first, and deleted by their ids', async (t
   assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
 })
 
-test('a service that is not there is tried twice, and then named', async (t) => {
+test('an unreachable service is tried twice, and then named', async (t) => {
   let tries = 0
   const server = createServer((socket) => {
     tries += 1
@@ -70,7 +70,7 @@ test('a service that is not there is tried twice, and then named', async (t) => 
   assert.equal(tries, 2)
 })
 
-test('a list goes on over pages, as far as its limit', async (t) => {
+test('a list continues over pages, up to its limit', async (t) => {
   const { gateway, run } = await start(t)
   await submitted(gateway)
   const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
@@ -86,7 +86,7 @@ test('a list goes on over pages, as far as its limit', async (t) => {
   assert.equal(idsIn((await run('list')).text).length, 20)
 })
 
-test('what cannot be deleted is named with the reason, and the rest is deleted', async (t) => {
+test("whatever can't be deleted is named with the reason, and the rest is deleted", async (t) => {
   const { gateway, run } = await start(t)
   const source = await submitted(gateway)
   await complete(gateway, source)
@@ -164,7 +164,7 @@ test('the page opens in a browser, signed in, at a request; without a screen its
   assert.match(two.errors, /^It takes: \[ID\] \(see --help\)\./)
 })
 
-test('the operators’ pages open with a code that is used once', async (t) => {
+test('the admin pages open with a code that is used once', async (t) => {
   const adminToken = 'the-admin-token-of-this-test'
   const gateway = await startGateway(t, { config: { adminToken } })
   await keepInstallation(gateway.store, 'inst_test')
@@ -196,7 +196,7 @@ test('a refused key ends the command before anything is deleted', async (t) => {
   assert.equal((await gateway.call('GET', `${API}/requests/${id}/status`)).statusCode, 200)
 })
 
-test('as a process it takes the key that lies in DATA_DIR, and shows no control characters', async (t) => {
+test('as a process it uses the key in DATA_DIR, and shows no control characters', async (t) => {
   const { gateway, env } = await start(t)
   await submitted(gateway, { prompt: 'a \u001b[31mbell' })
   await writeFile(join(gateway.folder, 'api-key'), `${gateway.key}\n`)
@@ -209,7 +209,7 @@ test('as a process it takes the key that lies in DATA_DIR, and shows no control 
   assert.equal(stdout.includes('\u001b'), false)
 })
 
-test('a command line that is wrong says how, and calls nobody', async () => {
+test('a wrong command line is explained, without calling the service', async () => {
   const env = { WINNOW_URL: 'http://127.0.0.1:1' }
   for (const [words, says] of [
     [[], /^Give one of list, delete/],

@@ -1,4 +1,4 @@
-/** The command-line client with many files, against a small server that speaks the spec. */
+/** The command-line client with many files and a small server that implements the API. */
 
 import assert from 'node:assert/strict'
 import { readdir, unlink, utimes, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import {
   status,
 } from '../../../support/clients/separation-service.ts'
 
-test('--jobs is how many files are worked on at once', { timeout: 60_000 }, async (t) => {
+test('--jobs sets how many files are in progress at once', { timeout: 60_000 }, async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'a.mp3', 'b.mp3', 'c.mp3', 'd.mp3')
   service.streams = Array.from({ length: 5 }, () => DONE)
@@ -30,7 +30,7 @@ test('--jobs is how many files are worked on at once', { timeout: 60_000 }, asyn
   service.holdUpload = async () => {
     left -= 1
     const answered = new Promise<void>((resolve) => held.push(resolve))
-    // No answer before so many are held, or no other can come; a while is given to one too many.
+    // Answers once three are held or no more can come, and then waits a while for one too many.
     if (held.length === 3 || left === 0) {
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
       most = Math.max(most, held.length)
@@ -70,7 +70,7 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   assert.equal(canceled.length, 2)
 })
 
-test('a terminal shows how far all files are, under the lines of each', async (t) => {
+test('a terminal shows the progress of all files, below the lines of each', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'a.mp3', 'b.mp3')
   const half = status('IN_PROGRESS', { progress: 0.5 })
@@ -82,13 +82,13 @@ test('a terminal shows how far all files are, under the lines of each', async (t
   const { code, text } = await runCommand(separate, words, own)
   assert.equal(code, 0)
   assert.equal(text.match(/real time$/gm)?.length, 3)
-  const shown = String(stderr.read())
-  assert.match(shown, /0% 0 of 3 files/)
-  assert.match(shown, /\d+% [1-3] of 3 files, about \d+\w+ left/)
-  assert.match(shown, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
+  const output = String(stderr.read())
+  assert.match(output, /0% 0 of 3 files/)
+  assert.match(output, /\d+% [1-3] of 3 files, about \d+\w+ left/)
+  assert.match(output, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
 })
 
-test('--task names prompts and format, where none are given', async (t) => {
+test('--task provides prompts and format unless they are given', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.streams = Array.from({ length: 5 }, () => DONE)
@@ -119,7 +119,7 @@ test('--task names prompts and format, where none are given', async (t) => {
   assert.match(wrong.errors, /Did you mean "speech"\?/)
 })
 
-test('a better model for songs is named once for all files, where set-up brought the one that answered', async (t) => {
+test("a better model for songs is suggested once for all files, if set-up's model answered", async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'a.mp3')
   const files = ['song.mp3', 'a.mp3'].map((name) => join(folder, name))
@@ -137,7 +137,7 @@ test('a better model for songs is named once for all files, where set-up brought
   assert.equal(await hints('mini', 'a dog'), 0)
 })
 
-test('a file whose outputs are there is skipped, and a video belongs to its sound', async (t) => {
+test('a file whose outputs exist is skipped, and a video belongs to its sound', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.hasVideo = true
@@ -156,7 +156,7 @@ test('a file whose outputs are there is skipped, and a video belongs to its soun
   )
 })
 
-test('a source that is newer than its outputs is said, and counts by --strict', async (t) => {
+test('a source newer than its outputs is reported, and counts with --strict', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const song = join(folder, 'song.mp3')
@@ -164,14 +164,14 @@ test('a source that is newer than its outputs is said, and counts by --strict', 
   const later = new Date(Date.now() + 60_000)
   await utimes(song, later, later)
   const again = await run(service, song, 'x', '--quiet')
-  const said = `${song}: newer than its outputs (--force separates it again)\n`
-  assert.deepEqual(again, { code: 0, out: '', errors: said })
+  const message = `${song}: newer than its outputs (--force separates it again)\n`
+  assert.deepEqual(again, { code: 0, out: '', errors: message })
   assert.equal((await run(service, song, 'x', '--strict')).code, 3)
   const { out } = await run(service, song, 'x', '--json')
   assert.equal((JSON.parse(out) as { source_is_newer: unknown }).source_is_newer, true)
 })
 
-test('a file whose name is no UTF-8 is left out, and not its folder', async (t) => {
+test('a file whose name is not UTF-8 is skipped, but its folder is not', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const latin1 = Buffer.concat([
@@ -180,22 +180,22 @@ test('a file whose name is no UTF-8 is left out, and not its folder', async (t) 
   ])
   await writeFile(latin1, 'sound')
   try {
-    const shown = join(folder, 'caf\uFFFD.mp3')
+    const shownPath = join(folder, 'caf\uFFFD.mp3')
     const song = join(folder, 'song.mp3')
     const rest = ['x', '--out', join(folder, 'out')]
-    for (const words of [[folder], [shown, song]]) {
+    for (const words of [[folder], [shownPath, song]]) {
       service.streams = [DONE]
       const { code, errors } = await run(service, ...words, ...rest, '--force')
       assert.equal(code, 1)
-      assert.ok(errors.includes(`${shown}: its name is not UTF-8: rename the file\n`), errors)
+      assert.ok(errors.includes(`${shownPath}: its name is not UTF-8: rename the file\n`), errors)
       assert.match(errors, /^2 files in .* s: 1 separated, 1 failed$/m)
     }
   } finally {
-    await unlink(latin1) // `rm` of the folder does not find it
+    await unlink(latin1) // `rm` can't find it in the folder
   }
 })
 
-test('by --strict a file that is there already counts by the names of its outputs', async (t) => {
+test('with --strict a file that is already done counts by the names of its outputs', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const names = ['song.everything-but-speech-not-kettle.wav', 'song.bell.wav']
@@ -211,7 +211,7 @@ test('by --strict a file that is there already counts by the names of its output
   assert.ok(service.calls.every((call) => !call.startsWith('POST')))
 })
 
-test('what was separated is no source again, whatever it is called', async (t) => {
+test('outputs are not used as sources, whatever they are called', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const own = Buffer.from(`RIFF....WAVELIST....INFOITCH....${OUTPUT_MARK}`)
@@ -233,7 +233,7 @@ test('what was separated is no source again, whatever it is called', async (t) =
   assert.match((await run(service, ...stems, 'z')).errors, /^2 files in .*: 2 separated$/m)
 })
 
-test('of many addresses: names are as people read them, and each secret is shown', async (t) => {
+test('with many addresses, names are readable, and each secret is shown', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.streams = [DONE, DONE]
@@ -248,7 +248,7 @@ test('of many addresses: names are as people read them, and each secret is shown
   }
 })
 
-test('addresses that end alike are sources of their own; the same one is there already', async (t) => {
+test('addresses with the same ending are separate sources; a repeated address is already done', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const addresses = ['a.test/1/talk.mp3', 'a.test/2/talk.mp3', 'a.test/2/talk.mp3?id=3']
@@ -265,7 +265,7 @@ test('addresses that end alike are sources of their own; the same one is there a
 
 const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
 
-test('of many files: --logs prints the log of each, under its name', async (t) => {
+test('with many files, --logs prints the log of each, under its name', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'talk.mp3')
   const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs']
@@ -288,7 +288,7 @@ test('of many files: --logs prints the log of each, under its name', async (t) =
   assert.deepEqual(separated!.logs, LOGS)
 })
 
-test('of many files: --quiet leaves out the log of what was separated alone', async (t) => {
+test('with many files, --quiet only leaves out the log of successful ones', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'talk.mp3')
   service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]

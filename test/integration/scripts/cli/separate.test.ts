@@ -1,4 +1,4 @@
-/** The command-line client against a small server that speaks the spec. */
+/** The command-line client with a small server that implements the API. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ import {
 
 const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/main.ts', import.meta.url))
 
-test('a file is uploaded, separated and both parts lie beside it', async (t) => {
+test('a file is uploaded and separated, and both parts are stored next to it', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.streams = [
@@ -62,7 +62,7 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
   assert.equal(service.calls.filter((call) => call.includes('stream')).length, 4)
 })
 
-test('a file of more than 32 MiB is uploaded by itself', async (t) => {
+test('a file of more than 32 MiB is uploaded separately', async (t) => {
   const service = await startService(t)
   const path = join(await makeFolder(t), 'song.mp3')
   await truncate(path, 32 * 2 ** 20 + 1)
@@ -160,15 +160,15 @@ test('--json prints the result with the paths; --logs adds the log; videos come 
   assert.ok(Number(printed.elapsed_seconds) > 0)
 })
 
-test('what the service refuses is said in its own words', async (t) => {
+test("a refusal is shown in the service's own words", async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const error = { code: 'INVALID_PARAMETER', message: 'At most 8.', param: 'input.x' }
   service.refuse = { 'POST /v1/audio/separate': [400, JSON.stringify({ error })] }
   const song = join(folder, 'song.mp3')
   const refused = await run(service, song, 'a dog', '--quiet')
-  const said = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
-  assert.deepEqual(refused, { code: 1, out: '', errors: said })
+  const message = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
+  assert.deepEqual(refused, { code: 1, out: '', errors: message })
   service.refuse = { 'POST /v1/audio/separate': [502, '<h1>Bad</h1>'] }
   const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
   assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
@@ -195,7 +195,7 @@ test('an error event ends the wait', async (t) => {
   assert.deepEqual([code, errors], [1, 'https://example.com/a.mp4: NOT_FOUND: Gone.\n'])
 })
 
-test('a service that does not run is named, with what to do', async (t) => {
+test('a service that is not running is named, with advice', async (t) => {
   const folder = await makeFolder(t)
   const { code, errors } = await run({ base: 'http://127.0.0.1:1' }, join(folder, 'song.mp3'), 'x')
   assert.equal(code, 1)
@@ -265,7 +265,7 @@ test('a wrong command line exits with 2 and says what is right, before any call'
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
 })
 
-test('a model that the service has not, or that gives none of the stems, is refused first', async (t) => {
+test('a model that the service lacks, or that has none of the stems, is refused first', async (t) => {
   const service = await startService(t)
   const song = join(await makeFolder(t), 'song.mp3')
   const wrong = [
@@ -285,7 +285,7 @@ test('a model that the service has not, or that gives none of the stems, is refu
   assert.equal(service.submission?.input?.separator, 'htdemucs')
 })
 
-test('a key that may not list the models leaves the separator to the service', async (t) => {
+test('with a key that may not list models, the service checks the separator', async (t) => {
   const service = await startService(t)
   const song = join(await makeFolder(t), 'song.mp3')
   service.refuse['GET /v1/models'] = [403, '{"error":{"code":"FORBIDDEN","message":"No."}}']
@@ -300,7 +300,7 @@ const UNKNOWN = {
   message: 'The model does not know "a dog".',
 }
 
-test('a sound that was not surely found is said on stderr, and by --strict in the code', async (t) => {
+test('a sound that was not surely found is reported on stderr, and with --strict by the exit code', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const song = join(folder, 'song.mp3')
@@ -329,7 +329,7 @@ test('a sound that was not surely found is said on stderr, and by --strict in th
   assert.doesNotMatch(absent.out, /rest/, 'nothing was taken out of it')
 })
 
-test('whoever knows that a sound is there gets the command that says so', async (t) => {
+test('the output suggests a command for users who know that the sound is there', async (t) => {
   const service = await startService(t)
   const song = join(await makeFolder(t), 'song.mp3')
   const again = (errors: string) => errors.split('\n').filter((line) => line.includes('--span'))
@@ -350,14 +350,14 @@ test('whoever knows that a sound is there gets the command that says so', async 
     `${song}: If "hum" is there, this takes out more (best with its own times as --span): ` +
       `npm run separate -- ${song} hum --task remove --span 0-6 --force`,
   ])
-  const said = ['hum', '--task', 'remove', '--span', '0-6', '--force']
-  assert.deepEqual(again((await run(service, song, ...said)).errors), [], 'it was said')
+  const suggestion = ['hum', '--task', 'remove', '--span', '0-6', '--force']
+  assert.deepEqual(again((await run(service, song, ...suggestion)).errors), [], 'it was said')
   service.findings = [{ ...service.findings[0], separator: 'htdemucs' }]
   const stems = await run(service, song, 'hum', '--task', 'remove', '--force')
   assert.deepEqual(again(stems.errors), [], 'stems do not heed spans')
 })
 
-test('the outputs of a file with the longest name have names that fit, and are known again', async (t) => {
+test('the outputs of a file with the longest possible name have names that fit, and are recognized', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const song = join(folder, `${'ü'.repeat(124)}.1.mp3`) // 254 bytes
@@ -375,7 +375,7 @@ test('the outputs of a file with the longest name have names that fit, and are k
   )
 })
 
-test('two runs on one file overwrite nothing, but by --force', async (t) => {
+test('two runs on one file overwrite nothing, except with --force', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const song = join(folder, 'song.mp3')
@@ -402,7 +402,7 @@ test('two runs on one file overwrite nothing, but by --force', async (t) => {
   assert.notEqual(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
 })
 
-test('a download that fails leaves nothing half written', async (t) => {
+test('a failed download leaves nothing half written', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.refuse = { 'GET /signed/residual': [503, ''] }
@@ -419,7 +419,7 @@ test('- reads standard input and writes the sound to standard output', async (t)
   assert.match(errors, /standard input: Perhaps a dog\./)
 })
 
-test('- says what does not go with it', async (t) => {
+test('- says which options it excludes', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const refusals: [string[], RegExp][] = [
@@ -442,7 +442,7 @@ test('- says what does not go with it', async (t) => {
   assert.match(failed.errors, /standard input: NO_AUDIO_STREAM: No sound\./)
 })
 
-test("the key of this machine's service is found, and not given to another", async (t) => {
+test("the key of this machine's service is found, and not sent to another", async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'data'))
@@ -468,7 +468,7 @@ test("the key of this machine's service is found, and not given to another", asy
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  test(`${signal} cancels the request and exits with 130, also where it comes twice`, async (t) => {
+  test(`${signal} cancels the request and exits with 130, even if it comes twice`, async (t) => {
     const service = await startService(t)
     service.streams = [[status('IN_PROGRESS'), 'stay']]
     const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
@@ -476,7 +476,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child.stderr.on('data', (data: Buffer) => {
       if (!data.includes('separating')) return
-      for (const twice of [signal, signal]) child.kill(twice) // as a terminal and npm do
+      for (const twice of [signal, signal]) child.kill(twice) // terminal and npm both send it
     })
     const [code] = await once(child, 'close')
     assert.equal(code, 130)

@@ -16,7 +16,7 @@ const SOUNDS: HeardSound[] = [
   { name: 'rain', spans: [], share: 0.88, match: 0.8 },
 ]
 
-/** A gateway whose engine lists the same sounds of every file but those that fail. */
+/** Starts a gateway whose engine lists the same sounds for every file except those that fail. */
 async function start(t: TestContext, fails = (_name: string) => false) {
   let address = ''
   const gateway = await startGateway(t, { config: { publicUrl: () => address } })
@@ -25,7 +25,7 @@ async function start(t: TestContext, fails = (_name: string) => false) {
   await mkdir(folder, { recursive: true })
   for (const name of ['a.wav', 'b.wav']) await writeFile(join(folder, name), FILE_BYTES)
   const env = { WINNOW_URL: address, WINNOW_API_KEY: gateway.key }
-  /** Runs the command, and serves its requests until it ends. */
+  /** Runs the command, and answers its requests until it ends. */
   const run = async (...words: string[]) => {
     let isEnded = false
     const running = runCommand(sounds, words, { env }).finally(() => (isEnded = true))
@@ -47,7 +47,7 @@ async function start(t: TestContext, fails = (_name: string) => false) {
   return { gateway, env, folder, run }
 }
 
-test('sounds of files are listed, each as a table', async (t) => {
+test('the sounds of each file are listed as a table', async (t) => {
   const { folder, run } = await start(t)
   const { code, text, errors } = await run(folder)
   assert.deepEqual([code, errors], [0, ''])
@@ -65,7 +65,7 @@ test('sounds of files are listed, each as a table', async (t) => {
   )
 })
 
-test('programs get a line of JSON for each file; what fails is named, and the rest listed', async (t) => {
+test('programs get a line of JSON for each file; failures are named, and the rest is listed', async (t) => {
   const { folder, run } = await start(t, (name) => name === 'a.wav')
   const [a, b] = [join(folder, 'a.wav'), join(folder, 'b.wav')]
   const { code, text } = await run(a, b, '--json')
@@ -82,7 +82,7 @@ test('programs get a line of JSON for each file; what fails is named, and the re
   assert.match(plain.errors, /a\.wav: MODEL_FAILED/)
 })
 
-test('a command line without media is refused, and nothing is asked', async (t) => {
+test('a command line without media is refused without calling the service', async (t) => {
   const { gateway, folder, run } = await start(t)
   for (const [words, message] of [
     [[join(folder, 'c.wav')], /there is no file/],
@@ -97,7 +97,7 @@ test('a command line without media is refused, and nothing is asked', async (t) 
   assert.deepEqual(await gateway.store.selectFrom('requests').selectAll().execute(), [])
 })
 
-test('a request that is no longer waited for is canceled', async (t) => {
+test('a request that nobody waits for any more is canceled', async (t) => {
   const { gateway, env, folder } = await start(t)
   const leaving = new AbortController()
   const { signal } = leaving

@@ -23,7 +23,9 @@ import { PROGRAMS } from '../../../../scripts/setup/programs.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const SETUP = ['scripts/run.mjs', 'scripts/setup/programs.mjs', 'scripts/setup/files.mjs']
-/** Says where it runs, what it imports, its arguments, and what lies beside its source. */
+/**
+ * Prints whether it runs compiled, what it imports, its arguments, and a file next to its source.
+ */
 const PROGRAM = `
 import { readFileSync } from 'node:fs'
 import { word } from '../shared/word.ts'
@@ -31,7 +33,7 @@ const beside: string = readFileSync(new URL('beside.txt', import.meta.url), 'utf
 console.log(import.meta.filename.endsWith('.mjs'), word, ...process.argv.slice(2), beside)
 `
 
-/** A checkout of one program that does something. */
+/** Makes a checkout in which a single program does anything. */
 function makeCheckout(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'programs-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -54,7 +56,7 @@ function makeCheckout(t: TestContext) {
   return { folder, write, run }
 }
 
-test('a program runs compiled, and is compiled again when a file changes that it imports', (t) => {
+test('a program runs compiled, and is compiled again when a file that it imports changes', (t) => {
   const { write, run } = makeCheckout(t)
   assert.equal(run(), 'true one an argument beside')
   assert.equal(run(), 'true one an argument beside')
@@ -62,7 +64,7 @@ test('a program runs compiled, and is compiled again when a file changes that it
   assert.equal(run(), 'true two an argument beside')
 })
 
-test('where nothing can be written, and where another program is broken, sources run', (t) => {
+test('sources run if nothing can be written, or if another program is broken', (t) => {
   const { folder, write, run } = makeCheckout(t)
   write('.runtime', 'no folder')
   assert.match(run(), /uncompiled, which starts slower: ENOTDIR[^]*\nfalse one an argument beside$/)

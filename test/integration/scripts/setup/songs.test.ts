@@ -1,4 +1,4 @@
-/** Set-up when the model for songs can't be fetched, or isn't wanted. */
+/** Set-up when the model for songs can't be fetched or isn't wanted. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 const SETUP = fileURLToPath(new URL('../../../../scripts/setup', import.meta.url))
 
-/** Runs the step as set-up does, in a folder of its own, where no registry can be reached. */
+/** Runs the step as set-up does, in a folder of its own, with no registry within reach. */
 async function runStep(t: TestContext, env: NodeJS.ProcessEnv, isThere = false) {
   const root = mkdtempSync(join(tmpdir(), 'winnow-songs-'))
   t.after(() => rmSync(root, { recursive: true }))
@@ -32,7 +32,7 @@ async function runStep(t: TestContext, env: NodeJS.ProcessEnv, isThere = false) 
   return { stdout, stderr, hasModel: existsSync(model) }
 }
 
-test('a registry that is not there stops no set-up: one line says what follows', async (t) => {
+test('an unreachable registry does not stop set-up; one line says what follows', async (t) => {
   const { stdout, stderr, hasModel } = await runStep(t, {})
   assert.match(stdout, /done\n$/)
   assert.match(

@@ -1,4 +1,7 @@
-/** Set-up's SQLite driver for Node 20 is compiled, or prebuilt in a package; nothing is fetched. */
+/**
+ * Set-up's SQLite driver for Node 20 is compiled, or comes prebuilt in a package; nothing is
+ * fetched.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -15,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PACKAGE = 'node_modules/better-sqlite3-node20'
 const isNode20 = Number(process.versions.napi) < 10
 
-/** Counts who connects to it, as to a proxy or a release page. */
+/** Counts connections, such as those to a proxy or a release page. */
 async function startTrap(t: TestContext) {
   let calls = 0
   const server = createServer((socket) => {
@@ -28,7 +31,7 @@ async function startTrap(t: TestContext) {
   return { url, calls: () => calls }
 }
 
-/** A checkout with this one's packages, whose driver is not built. */
+/** Makes a checkout with this one's packages, in which the driver is not built. */
 async function freshCheckout(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-driver-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -47,7 +50,10 @@ async function freshCheckout(t: TestContext): Promise<string> {
   return folder
 }
 
-/** Runs the step in a checkout. @param needsCompiler as the step must say before */
+/**
+ * Runs the step in a checkout.
+ * @param needsCompiler whether the step must say beforehand that it needs one
+ */
 async function makeDriver(folder: string, needsCompiler: boolean, env: NodeJS.ProcessEnv = {}) {
   const script = `import { sqliteStep } from '${join(folder, 'scripts/setup/addons.mjs')}'
     const step = sqliteStep()
@@ -65,7 +71,7 @@ async function makeDriver(folder: string, needsCompiler: boolean, env: NodeJS.Pr
 
 const skip = !isNode20 && 'a later Node comes with its driver'
 
-test('on Node 20 the driver is compiled, and no download is tried', { skip }, async (t) => {
+test('on Node 20 the driver is compiled, and no download is attempted', { skip }, async (t) => {
   const [trap, folder] = [await startTrap(t), await freshCheckout(t)]
   const settings = ['proxy', 'https_proxy', 'registry', 'better_sqlite3_node20_binary_host']
   await makeDriver(folder, true, {
@@ -77,10 +83,10 @@ test('on Node 20 the driver is compiled, and no download is tried', { skip }, as
   assert.equal(trap.calls(), 0)
 })
 
-/** A PATH on which nobody finds a compiler. */
+/** A PATH without a compiler. */
 const NO_TOOLS = { PATH: '/nowhere', CXX: '' }
 
-test('a driver that the package brings needs no compiler', { skip }, async (t) => {
+test('a driver that comes with the package needs no compiler', { skip }, async (t) => {
   const folder = await freshCheckout(t)
   const built = join(ROOT, PACKAGE, 'build/Release/better_sqlite3.node')
   layPrebuilt(join(folder, 'prebuilt'), { [await keyOf(folder)]: built })
@@ -99,7 +105,7 @@ test('a driver of the package that does not load here is compiled', { skip }, as
   })
 })
 
-test('an addon of another key or another hash is not taken', async (t) => {
+test('an addon with another key or hash is not used', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'prebuilt-'))
   t.after(() => rm(folder, { recursive: true }))
   assert.equal(findPrebuilt(folder, 'one'), undefined, 'a checkout has none')

@@ -11,7 +11,7 @@ const UNPACK = fileURLToPath(new URL('../../../../scripts/setup/unpack_wheel.py'
 const folder = mkdtempSync(join(tmpdir(), 'wheel-'))
 after(() => rmSync(folder, { recursive: true }))
 
-/** A wheel with these members and modes, as zipfile writes them. */
+/** Makes a wheel of members with these modes, in zipfile's format. */
 function makeWheel(members: Readonly<Record<string, number>>): string {
   const file = join(folder, 'made.whl')
   const program = [
@@ -26,7 +26,7 @@ function makeWheel(members: Readonly<Record<string, number>>): string {
   return file
 }
 
-test('programs keep their run bit, also where the wheel does not say it; others have none', () => {
+test('programs are executable, even if the wheel does not say so; other files are not', () => {
   const wheel = makeWheel({
     'nvidia/cuda_nvcc/bin/ptxas': 0o755,
     'nvidia/cuda_nvcc/bin/fatbinary': 0,

@@ -1,4 +1,4 @@
-/** Debian's package, without what set-up fetches; test/package builds it completely. */
+/** The Debian package, without what set-up fetches; test/package builds it completely. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -28,7 +28,7 @@ async function makeFolder(t: TestContext): Promise<string> {
 const run = (program: string, ...words: string[]): string =>
   execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 })
 
-test("Debian's package has units for its place, settings that an upgrade keeps, and lintian is content", async (t) => {
+test('the Debian package has units for its paths and settings that upgrades keep, and satisfies lintian', async (t) => {
   const folder = await makeFolder(t)
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
@@ -46,7 +46,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
     /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node scripts\/run\.mjs engine\/main\.ts$/m,
   )
   assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
-  await read('usr/lib/winnow/docs/README.md') // by the link that the units' Documentation= takes
+  await read('usr/lib/winnow/docs/README.md') // the units' Documentation= links to it
   const sums = spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], {
     cwd: join(folder, 'raw'),
     encoding: 'utf8',
@@ -63,14 +63,14 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
-  const said = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
-  assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
+  const problems = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
+  assert.deepEqual([problems, lintian.status], [[], 0], lintian.stderr)
 })
 
-/** Files that a program reads besides itself, or imports. */
+/** Files that a program imports or reads. */
 const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
 
-test('packages hold every file that their programs name', async (t) => {
+test('packages contain every file that their programs name', async (t) => {
   const folder = await makeFolder(t)
   laySources(folder)
   const programs = (await readdir(folder, { recursive: true })).filter((path) =>
@@ -89,7 +89,7 @@ test('packages hold every file that their programs name', async (t) => {
   assert.ok(programs.length > 100)
 })
 
-test('the package for GPUs takes the place of the one for processors', async (t) => {
+test('the package for GPUs replaces the one for processors', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
   const deb = packDeb(join(folder, 'root'), 'cuda', folder)
@@ -106,14 +106,14 @@ test('the package for GPUs takes the place of the one for processors', async (t)
   assert.doesNotMatch(bill, /pkg:pypi\/tensorflow-cpu@/)
 })
 
-test("Debian's packages in an image become parts of its bill of materials", () => {
+test('Debian packages in an image become parts of its bill of materials', () => {
   const [part, other] = debianParts('zlib1g\t1:1.3.1+b1\tZlib|GPL-2\nodd\t1\t\n')
   assert.equal(part?.licence, 'Zlib, GPL-2')
   assert.equal(part?.url, 'pkg:deb/debian/zlib1g@1%3A1.3.1%2Bb1?arch=amd64')
   assert.equal(other?.licence, 'see /usr/share/doc/odd/copyright')
 })
 
-test('a command line that is wrong is explained', async () => {
+test('a wrong command line is explained', async () => {
   const command = (words: string[]) => runCommand(makePackage, words)
   const kind = await command(['rpm'])
   assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run winnow -- package /)

@@ -25,7 +25,9 @@ const PATHS = [
 const date = '2026-01-31'
 const repository = 'https://git.example.org/team/winnow'
 
-/** A repository with the files of this one that state the version, and one change to release. */
+/**
+ * Makes a repository with the files of this one that state the version, and one change to release.
+ */
 async function start(t: TestContext) {
   const root = await mkdtemp(join(tmpdir(), 'release-'))
   t.after(() => rm(root, { recursive: true }))
@@ -55,8 +57,8 @@ test('a release writes its version everywhere, dates the changelog, commits and 
   for (const [i, path] of PATHS.entries()) {
     const text = await read(path)
     assert.notEqual(text, before[i], path)
-    const changed = text.split('\n').filter((line) => !before[i]!.split('\n').includes(line))
-    assert.ok(changed.length <= 5, `${path}: ${changed.join('\n')}`)
+    const changedLines = text.split('\n').filter((line) => !before[i]!.split('\n').includes(line))
+    assert.ok(changedLines.length <= 5, `${path}: ${changedLines.join('\n')}`)
     if (path !== 'CHANGELOG.md') assert.ok(!text.includes(`winnow_${version}_`), path)
   }
   assert.match(
@@ -75,10 +77,10 @@ test('a release writes its version everywhere, dates the changelog, commits and 
   assert.throws(() => release(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
 })
 
-test('what is in the way of a release is said, and nothing is changed', async (t) => {
+test('whatever prevents a release is reported, and nothing is changed', async (t) => {
   const { root, git, version } = await start(t)
-  const refused = (wanted: string, message: RegExp) =>
-    assert.throws(() => release(root, { version: wanted, date, repository }), message)
+  const refused = (requested: string, message: RegExp) =>
+    assert.throws(() => release(root, { version: requested, date, repository }), message)
   refused('1.2', /form 1\.2\.3/)
   refused(version, /is not later than/)
   refused('0.1.9', /is not later than/)

@@ -10,7 +10,7 @@ const WAITS: Waits = { connectMsMax: 30_000, firstByteMsMax: 30_000, silenceMsMa
 const signal = new AbortController().signal
 const options = { waits: WAITS, signal }
 
-/** Serves bytes as they are, whatever is asked; `closed` resolves when the first connection is. */
+/** Answers every request with raw bytes; `closed` resolves once the first connection is closed. */
 async function serveBytes(t: TestContext, answer: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -52,7 +52,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
     const pieces = body[Symbol.asyncIterator]()
     let read = 0
     for (let round = 0; round < 4; round += 1) {
-      await turns(200) // time enough to take in much more
+      await turns(200) // enough time to read much further ahead
       const ahead = body.socket.bytesRead - read
       assert.equal(ahead < 300_000, true, `${ahead} bytes ahead of the reader`)
       read += (await pieces.next()).value.length
@@ -66,7 +66,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
   for (const bytes of [0, 1, 16_384, 65_536, 65_537, 200_000]) {
     for (const length of [[lengthOf(bytes)], []]) {
       const kind = length.length > 0 ? 'of a stated length' : 'that ends with the connection'
-      test(`is whole later although its server has gone: ${bytes} bytes ${kind}`, async (t) => {
+      test(`is complete later although its server is gone: ${bytes} bytes ${kind}`, async (t) => {
         const { url, closed } = await serveBytes(t, (socket) =>
           socket.write(head(...length) + 'x'.repeat(bytes), () => socket.destroy()),
         )
@@ -78,7 +78,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
   }
 
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
-    test(`is an error later when its server broke off by ${leave}`, async (t) => {
+    test(`is an error later if its server broke off by ${leave}`, async (t) => {
       const { url, closed } = await serveBytes(t, (socket) =>
         socket.write(head(lengthOf(2_000_000)) + 'x'.repeat(200_000), () => socket[leave]()),
       )
@@ -88,7 +88,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
     })
   }
 
-  test('makes no silence of the other side', async (t) => {
+  test('does not count as silence of the other side', async (t) => {
     const bytes = 2_000_000
     const { url } = await serveBytes(t, (socket) =>
       socket.end(head(lengthOf(bytes)) + 'x'.repeat(bytes)),
@@ -102,7 +102,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
   })
 })
 
-describe('an end to waiting', { timeout: 60_000 }, () => {
+describe('waiting ends', { timeout: 60_000 }, () => {
   const inTime = (waits: Partial<Waits>) => ({ signal, waits: { ...WAITS, ...waits } })
   const late = { code: 'ETIMEDOUT' }
   const drips = (socket: Socket) => {
@@ -119,13 +119,13 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
     await assert.rejects(waiting, late)
   })
 
-  test('for TLS that never begins', async (t) => {
+  test('for a TLS handshake that never begins', async (t) => {
     const { url } = await serveBytes(t, () => undefined)
     url.protocol = 'https:'
     await assert.rejects(request(url, inTime({ connectMsMax: 50 })), late)
   })
 
-  test('for the head of an answer, also of one that comes byte by byte', async (t) => {
+  test('for the head of a response, even if it arrives byte by byte', async (t) => {
     const mute = await serveBytes(t, () => undefined)
     await assert.rejects(request(mute.url, inTime({ firstByteMsMax: 50 })), late)
     const dripping = await serveBytes(t, (socket) => {
@@ -141,7 +141,7 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
     await assert.rejects(whole(), late)
   })
 
-  test('for a server that takes what is sent', async (t) => {
+  test('for a server that reads what is sent', async (t) => {
     const { url } = await serveBytes(t, (socket) => socket.pause())
     const endless = Readable.from(
       (function* () {
@@ -153,7 +153,7 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
     assert.equal(endless.destroyed, true)
   })
 
-  test('but none of these once the answer has begun', async (t) => {
+  test('but none of these limits applies once the response has begun', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { url, sockets } = await serveBytes(t, (socket) => socket.write(head()))
     const { body } = await request(url, options)

@@ -1,4 +1,7 @@
-/** Every known way into a private network, against live loopback servers that count connections. */
+/**
+ * Tries every known way into a private network, against live loopback servers that count
+ * connections.
+ */
 
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
@@ -15,7 +18,7 @@ const servers: Server[] = []
 let port = 0
 let connections = 0
 
-/** The same port on IPv4 and, where the machine has it, IPv6: both count. */
+/** Serves the same port on IPv4 and, if the machine has it, IPv6; connections to both count. */
 before(async () => {
   for (const host of ['127.0.0.1', '::1']) {
     const server = createServer((_request, reply) => reply.end('the secret of the intranet'))
@@ -35,7 +38,9 @@ beforeEach(() => (connections = 0))
 
 after(() => servers.forEach((server) => server.close()))
 
-/** A fetcher that takes the servers' port for a public one: only the address can save it. */
+/**
+ * Makes a fetcher that treats the servers' port as public, so only the address can protect them.
+ */
 const fetcher = (
   answers: readonly string[] = ['93.184.216.34'],
   allowCidrs: readonly string[] = [],
@@ -59,7 +64,7 @@ const assertRefused = (url: string, work: Promise<unknown>) =>
     return true
   })
 
-/** Addresses in the forms a URL may spell them; each is tried with the port of the live servers. */
+/** The spellings of addresses that URLs allow; each is tried with the port of the live servers. */
 const HOSTS = [
   // loopback
   '127.0.0.1',
@@ -134,7 +139,7 @@ const HOSTS = [
   '[2001:2::1]',
   '[2001:20::1]',
   '[2620:4f:8000::1]',
-  // IPv6: IPv4 in disguise (mapped, compatible, translated, NAT64, 6to4, Teredo)
+  // IPv6: embedded IPv4 (mapped, compatible, translated, NAT64, 6to4, Teredo)
   '[::ffff:127.0.0.1]',
   '[::ffff:7f00:1]',
   '[0:0:0:0:0:ffff:7f00:0001]',
@@ -155,7 +160,7 @@ const HOSTS = [
   '[::1%25lo]',
 ]
 
-/** URLs that are wrong in another way than by their address. */
+/** URLs that are wrong for another reason than their address. */
 const URLS = [
   'http://93.184.216.34/a.wav',
   'http://example.com/a.wav',
@@ -190,7 +195,7 @@ const URLS = [
   'https://exa mple/',
 ]
 
-/** Answers of a name server; every one of these names must be refused. */
+/** Answers of a name server; names with any of these must be refused. */
 const ANSWERS = [
   ['127.0.0.1'],
   ['::1'],
@@ -229,7 +234,7 @@ const NAMES = [
   'localtest.me',
 ]
 
-test('no spelling of an address that is not public is reached', async () => {
+test('no spelling of a private address is reached', async () => {
   const probe = probing(fetcher())
   for (const host of HOSTS) {
     for (const url of [`https://${host}:${port}/`, `http://${host}:${port}/`, `https://${host}/`]) {
@@ -239,12 +244,12 @@ test('no spelling of an address that is not public is reached', async () => {
   assert.equal(connections, 0)
 })
 
-test('no URL of another scheme, port or form is asked', async () => {
+test('no URL with another scheme, port or form is requested', async () => {
   for (const url of URLS) await assertRefused(url, probing(fetcher())(url))
   assert.equal(connections, 0)
 })
 
-test('a name with one address that is not public is refused', async () => {
+test('a name with one private address is refused', async () => {
   for (const answers of ANSWERS) {
     const url = `https://files.example.com:${port}/`
     await assertRefused(answers.join(), probing(fetcher(answers))(url))
@@ -262,7 +267,7 @@ test('messages do not contain the address of a name', async () => {
   })
 })
 
-test('a name that changes its address is refused at the change, even behind our back', async () => {
+test('a name that changes its address is refused at the change, even if it was allowed before', async () => {
   const answers = [['127.0.0.2'], ['127.0.0.1']]
   const probe = probing(
     createPublicFetch({
@@ -271,7 +276,7 @@ test('a name that changes its address is refused at the change, even behind our 
     }),
   )
   const url = `http://rebinding.example.com:${port}/`
-  await assert.rejects(probe(url), { code: 'MEDIA_FETCH_FAILED' }) // allowed, but nobody listens
+  await assert.rejects(probe(url), { code: 'MEDIA_FETCH_FAILED' }) // allowed, but nobody listens there
   await assertRefused(url, probe(url))
   assert.equal(connections, 0)
 })
@@ -312,9 +317,9 @@ test('a redirect to any of these is refused', async (t) => {
     ...URLS.filter(isAbsolute),
     'https://internal.example.com/',
   ]
-  let asked = 0
+  let calls = 0
   const server = createServer((request, reply) => {
-    asked += 1
+    calls += 1
     const location = targets[Number(request.url?.slice(1))] ?? ''
     reply.writeHead(302, { location: Buffer.from(location).toString('latin1') }).end()
   })
@@ -326,14 +331,14 @@ test('a redirect to any of these is refused', async (t) => {
   for (const [index, target] of targets.entries()) {
     await assertRefused(`redirect to ${target}`, probe(`${start}/${index}`))
   }
-  assert.equal(asked, targets.length)
+  assert.equal(calls, targets.length)
   assert.equal(connections, 0)
 })
 
-/** Others are relative to the redirecting server, which may be asked. */
+/** Relative URLs lead to the redirecting server, which may be asked. */
 const isAbsolute = (url: string) => /^[a-z]+:/i.test(url)
 
-test('property: a private IPv4 address is refused however it is spelt', async () => {
+test('property: a private IPv4 address is refused however it is spelled', async () => {
   const blocks: readonly [string, number, number][] = [
     ['10', 0x0a000000, 8],
     ['127', 0x7f000000, 8],
@@ -386,11 +391,11 @@ const SPELLINGS: readonly ((number: number) => string)[] = [
   (number) => `[2002:${pairs(number)}::1]`,
 ]
 
-test('control: allow-listed, the same servers are reached, by http and by https', async () => {
+test('control: the same servers are reached by http and https if allow-listed', async () => {
   const probe = probing(fetcher(['127.0.0.1'], ['127.0.0.0/8', '::1/128']))
   assert.equal((await probe(`http://127.0.0.1:${port}/`)).bytes, 26)
   assert.equal((await probe(`http://name.example.com:${port}/`)).bytes, 26)
-  const overTls = probe(`https://127.0.0.1:${port}/`) // the server speaks none
+  const overTls = probe(`https://127.0.0.1:${port}/`) // the server does not speak TLS
   await assert.rejects(overTls, { code: 'MEDIA_FETCH_FAILED' })
   assert.equal(connections, 3)
 })

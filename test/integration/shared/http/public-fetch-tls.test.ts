@@ -1,4 +1,6 @@
-/** Over TLS, against a server whose certificate only a process that is configured for it trusts. */
+/**
+ * Fetches over TLS from a server whose certificate is only trusted by a process configured for it.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -28,7 +30,7 @@ async function serveTls(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Probes each URL in a process of its own: answers or errors. */
+/** Probes each URL in a separate process; returns results or errors. */
 async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   const script = `
     import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}
@@ -46,7 +48,7 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   return JSON.parse(stdout) as unknown[]
 }
 
-test('a certificate must be trusted and name the host', async (t) => {
+test('a certificate must be trusted and match the host', async (t) => {
   const port = await serveTls(t)
   const [right, wrong] = ['media', 'other'].map(
     (name) => `https://${name}.example.com:${port}/`,
@@ -61,7 +63,7 @@ test('a certificate must be trusted and name the host', async (t) => {
   assert.deepEqual(await probeAll([right]), [refusal])
 })
 
-test('what Node says of certificates that cannot be trusted is known for what it is', () => {
+test("Node's errors about untrusted certificates are recognized", () => {
   const codes = [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     'DEPTH_ZERO_SELF_SIGNED_CERT',

@@ -22,7 +22,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 
 const signal = new AbortController().signal
 
-test('a check asks name servers alone, and refuses what leads to no public address', async () => {
+test('a check only asks name servers, and refuses names without a public address', async () => {
   const names: Record<string, string> = {
     'public.example': '1.1.1.1',
     'private.example': '10.0.0.1',
@@ -53,12 +53,12 @@ test('a check asks name servers alone, and refuses what leads to no public addre
     assert.equal(String(refusal), String(refusals[0]), 'which names exist is not told')
   }
   await assert.rejects(checks.check('https://127.0.0.1/'), { code: 'INVALID_AUDIO_URL' })
-  await check('http://127.0.0.1:1/') // nobody listens
-  const gone = AbortSignal.abort(new Error('gone'))
-  await assert.rejects(checks.check('https://slow.example/', { signal: gone }), /gone/)
+  await check('http://127.0.0.1:1/') // allowed, although nobody listens
+  const aborted = AbortSignal.abort(new Error('gone'))
+  await assert.rejects(checks.check('https://slow.example/', { signal: aborted }), /gone/)
 })
 
-test('redirects are followed, twenty at most', async (t) => {
+test('at most twenty redirects are followed', async (t) => {
   const { url: base } = await serve(t, (request, reply) => {
     const left = Number(request.url?.slice(1))
     if (left === 0) return reply.end('done')
@@ -68,7 +68,7 @@ test('redirects are followed, twenty at most', async (t) => {
   await assert.rejects(probe(`${base}/21`), { code: 'MEDIA_FETCH_FAILED', message: /more than 20/ })
 })
 
-test('each of many redirects is checked: the last may not lead inward either', async (t) => {
+test("each of many redirects is checked, so the last can't lead inward either", async (t) => {
   const { url: base, requests } = await countingServer(t, (request, reply) => {
     const left = Number(request.url?.slice(1))
     const location = left > 0 ? `/${left - 1}` : 'http://10.0.0.1/secret.wav'
@@ -84,7 +84,7 @@ test('each of many redirects is checked: the last may not lead inward either', a
 test('an address is encoded as browsers do, and so is one that a server redirects to', async (t) => {
   const { url: base, requests } = await countingServer(t, (request, reply) => {
     if (!request.url?.startsWith('/moved')) return reply.end('done')
-    const location = Buffer.from('/Füße 100%.mp3').toString('latin1') // raw UTF-8, as nginx sends it
+    const location = Buffer.from('/Füße 100%.mp3').toString('latin1') // raw UTF-8, as sent by nginx
     return reply.writeHead(302, { location }).end()
   })
   const path = '/F%C3%BC%C3%9Fe%20100%.mp3'
@@ -134,7 +134,7 @@ test('a server may state any type', async (t) => {
   for (const index of types.keys()) assert.equal((await probe(`${base}/${index}`)).bytes, 1)
 })
 
-test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
+test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
   const answers: Record<string, RequestListener> = {
     '/missing': (_request, reply) => reply.writeHead(404).end(),
     '/broken': (_request, reply) => reply.writeHead(500).end(),
@@ -156,7 +156,7 @@ test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
   await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
 })
 
-test('a download tells an unknown name from a private one as little as a check does', async () => {
+test('neither a download nor a check reveals whether a name is unknown or private', async () => {
   const messages = new Set<string>()
   for (const code of ['ENOTFOUND', 'ENODATA', '']) {
     const unknown = Object.assign(new Error('no'), { code })
@@ -258,6 +258,6 @@ test("the caller can stop a download, and a full disk is not the source's fault"
   await assert.rejects(download(base, nowhere), { code: 'ENOENT' })
 })
 
-test('an allow-list that is not of CIDRs fails at start', () => {
+test('an allow-list of anything but CIDRs fails at start', () => {
   assert.throws(() => createPublicFetch({ allowCidrs: ['intranet'] }), /CIDR/)
 })

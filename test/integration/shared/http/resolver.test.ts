@@ -21,7 +21,7 @@ async function temporaryFile(t: TestContext, text: string): Promise<string> {
 
 const NO_FILES = { hostsPath: '/nonexistent/hosts', settingsPath: '/nonexistent/resolv.conf' }
 
-/** A name server for which all of `slow.example` is silence. */
+/** Starts a name server that never answers for `slow.example`. */
 const startSlowServer = (t: TestContext) =>
   startNameServer(t, (name) => (name.endsWith('slow.example') ? 'silence' : ['127.0.0.1']))
 
@@ -51,7 +51,7 @@ test(
   },
 )
 
-test('a name server that does not answer is waited for no longer than is said', async (t) => {
+test('a silent name server is waited for no longer than configured', async (t) => {
   const { server } = await startSlowServer(t)
   const resolve = createResolver({ servers: [server], ...NO_FILES, resolveMsMax: 50 })
   await assert.rejects(resolve('slow.example', signal), { code: 'ETIMEOUT' })
@@ -62,7 +62,7 @@ test('a name server that does not answer is waited for no longer than is said', 
   })
 })
 
-test('an address that is not public is refused as a name server returns it', async (t) => {
+test('a private address is refused when a name server returns it', async (t) => {
   const { server } = await startNameServer(t, (name) =>
     name === 'both.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1'],
   )
@@ -95,13 +95,13 @@ test('a name is found in the hosts file first, whatever its case', async (t) => 
   assert.deepEqual(await whenAsked(1), ['ours'])
 })
 
-test('a name that is not there as it is, is looked for in the search domains', async (t) => {
-  const known: Record<string, string[]> = {
+test('a name that does not exist as it is is looked up in the search domains', async (t) => {
+  const addresses: Record<string, string[]> = {
     'media.studio.corp': ['10.0.0.8'],
     'plain.example': ['192.0.2.1'],
     'plain.example.corp': ['192.0.2.2'],
   }
-  const { server, whenAsked } = await startNameServer(t, (name) => known[name] ?? [])
+  const { server, whenAsked } = await startNameServer(t, (name) => addresses[name] ?? [])
   const settingsPath = await temporaryFile(
     t,
     'nameserver 192.0.2.53\ndomain old.corp\nsearch corp studio.corp .\n',
@@ -114,7 +114,7 @@ test('a name that is not there as it is, is looked for in the search domains', a
   await assert.rejects(resolve('nothing', signal), { code: 'ENOTFOUND' })
 })
 
-test('a name server without addresses of one kind, or without an answer for it, still gives the other', async (t) => {
+test('a name server without addresses of one family, or without an answer for it, still gives the other', async (t) => {
   const { server } = await startNameServer(t, (_name, family) =>
     family === 6 ? 'silence' : ['192.0.2.1'],
   )

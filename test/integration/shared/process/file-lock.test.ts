@@ -10,7 +10,7 @@ import { takeLock } from '../../../../shared/process/file-lock.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
-/** Takes the lock, starts a child that lives on without it, and says so. */
+/** Takes the lock, starts a child that outlives it without holding the lock, and reports both. */
 const HOLD = `
 import { spawn } from 'node:child_process'
 import { takeLock } from './shared/process/file-lock.ts'
@@ -36,7 +36,7 @@ async function lockedFile(t: TestContext): Promise<{ path: string; holder: Child
   return { path, holder }
 }
 
-test('a lock is of one process, which is named, and ends with it even where its child lives on', async (t) => {
+test('a lock belongs to one process, which is named, and ends with it even if its child lives on', async (t) => {
   const { path, holder } = await lockedFile(t)
   assert.equal(await takeLock(path), `process ${holder.pid} on ${hostname()}`)
   holder.kill('SIGKILL')
@@ -45,14 +45,14 @@ test('a lock is of one process, which is named, and ends with it even where its 
   assert.equal(await takeLock(path), `process ${process.pid} on ${hostname()}`)
 })
 
-test('a lock is waited for, which is said once', async (t) => {
+test('waiting for a lock is logged once', async (t) => {
   const { path, holder } = await lockedFile(t)
-  const said: string[] = []
-  const onWait = (other: string) => void said.push(other)
+  const messages: string[] = []
+  const onWait = (other: string) => void messages.push(other)
   const taking = takeLock(path, { waitMsMax: 600_000, onWait })
   const briefly = await takeLock(path, { waitMsMax: 500, onWait: () => undefined })
   assert.notEqual(briefly, null)
   holder.kill('SIGKILL')
   assert.equal(await taking, null)
-  assert.equal(said.length, 1)
+  assert.equal(messages.length, 1)
 })

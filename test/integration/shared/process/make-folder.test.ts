@@ -7,25 +7,26 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../../../shared/process/make-folder.ts'
 
-test('a folder is made with those above it, and may be there', async (t) => {
+test('a folder is made with its parents, and may exist already', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
   t.after(() => rm(root, { recursive: true }))
   const path = join(root, 'a/b/c')
   await Promise.all([makeFolder(path, 0o700), makeFolder(path, 0o700)])
-  for (const made of [path, join(root, 'a')]) assert.equal((await stat(made)).mode & 0o777, 0o700)
+  for (const folder of [path, join(root, 'a')])
+    assert.equal((await stat(folder)).mode & 0o777, 0o700)
   await symlink('a', join(root, 'link'))
   await makeFolder(join(root, 'link/d'))
   assert.ok((await stat(join(root, 'a/d'))).isDirectory())
 })
 
-test('what can be no folder is an error, not a loop', { timeout: 10_000 }, async (t) => {
+test("a path that can't be a folder is an error, not a loop", { timeout: 10_000 }, async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
   t.after(() => rm(root, { recursive: true }))
   await symlink('/no/such/disk', join(root, 'unmounted'))
   await symlink('circle', join(root, 'circle'))
   await writeFile(join(root, 'file'), '')
   const wrong: [string, string][] = [
-    ['/proc/none/logs', 'ENOENT'], // Node's own never ends here
+    ['/proc/none/logs', 'ENOENT'], // Node's own mkdir never returns here
     [join(root, 'unmounted'), 'ENOENT'],
     [join(root, 'unmounted/logs'), 'ENOENT'],
     [join(root, 'circle/logs'), 'ELOOP'],

@@ -1,4 +1,4 @@
-/** Addresses at which a server can't listen name the setting that helps. */
+/** When a server can't listen at an address, the error names the setting that helps. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -9,14 +9,14 @@ import { serve } from '../../../support/http/serve.ts'
 
 const source = { text: () => Promise.resolve(''), log: pino({ level: 'silent' }) }
 
-test('a port that is taken, and a host of another machine, name their settings', async (t) => {
+test("errors for a port in use and for another machine's host name the setting", async (t) => {
   const { url } = await serve(t, (_request, reply) => void reply.end())
   const port = Number(new URL(url).port)
   const message = (prefix: string) =>
     `${prefix}PORT: another program listens at 127.0.0.1:${port}. ` +
     `End it, or set ${prefix}PORT to another port.`
-  const taken = { name: 'StartError', message: message('METRICS_') }
-  await assert.rejects(startMetricsServer('127.0.0.1', port, source), taken)
+  const portInUse = { name: 'StartError', message: message('METRICS_') }
+  await assert.rejects(startMetricsServer('127.0.0.1', port, source), portInUse)
   const ofGrpc = { name: 'StartError', message: message('CONTROL_') }
   await assert.rejects(startControlServer('127.0.0.1', port, {} as ControlledEngine), ofGrpc)
   const elsewhere = { name: 'StartError', message: /^METRICS_HOST: this machine has no address/ }

@@ -1,4 +1,4 @@
-/** Reports of a process to systemd, at a real socket through the real libsystemd. */
+/** A process reports to systemd, through the real libsystemd and a real socket. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ const log = createLogger('test', 'silent')
 const support = (name: string) =>
   fileURLToPath(new URL(`../../../support/processes/${name}`, import.meta.url))
 
-/** A manager's socket in a fresh folder; `next` resolves with one report after the other. */
+/** Opens a manager's socket in a fresh folder; `next` resolves with the next report. */
 async function listen(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-notify-'))
   const path = join(folder, 'notify')
@@ -30,7 +30,7 @@ async function listen(t: TestContext) {
   const reports = createInterface(receiver.stdout)[Symbol.asyncIterator]()
   const next = async () => JSON.parse((await reports.next()).value as string) as string
   assert.equal(await next(), 'listening')
-  process.env.NOTIFY_SOCKET = path // libsystemd reads it by itself
+  process.env.NOTIFY_SOCKET = path // libsystemd reads it itself
   t.after(() => delete process.env.NOTIFY_SOCKET)
   return { env: { NOTIFY_SOCKET: path }, next, folder }
 }
@@ -62,7 +62,7 @@ test('the watchdog is fed only after a beat', async (t) => {
   t.mock.timers.tick(9_999)
   manager.ready('nothing was fed before')
   assert.equal(await next(), 'READY=1\nSTATUS=nothing was fed before')
-  assert.equal(beats, 1) // one that is not answered is not asked for again
+  assert.equal(beats, 1) // while one is unanswered, no other is asked for
   beat()
   assert.equal(await next(), 'WATCHDOG=1\nSTATUS=1 beats')
   await new Promise(setImmediate)
@@ -87,7 +87,7 @@ test('the watchdog of another process is not fed, but the status is reported', a
   assert.equal(beats, 1)
 })
 
-test('without a manager nothing is loaded, and nothing is beaten', async () => {
+test('without a manager nothing is loaded, and there are no beats', async () => {
   const manager = await connectServiceManager({}, log)
   manager.ready('')
   manager.keepAlive(
@@ -97,7 +97,7 @@ test('without a manager nothing is loaded, and nothing is beaten', async () => {
   manager.stopping(1)
 })
 
-test('a libsystemd that cannot be used is one clear line', async (t) => {
+test('an unusable libsystemd is reported in one clear line', async (t) => {
   const { folder, env } = await listen(t)
   await writeFile(join(folder, 'libsystemd.so.0'), 'not a library')
   const shared = (name: string) => new URL(`../../../../shared/${name}.ts`, import.meta.url).href

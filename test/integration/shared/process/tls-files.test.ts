@@ -1,4 +1,4 @@
-/** TLS between the parts of the service, with certificates that openssl makes. */
+/** TLS between the parts of the service, with certificates made by openssl. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ after(() => rmSync(folder, { recursive: true }))
 const ours = await makeTls(folder, 'ours')
 const theirs = await makeTls(folder, 'theirs')
 
-test('an engine answers who has a certificate of its authority, and nobody else', async (t) => {
+test('an engine only answers clients with a certificate of its authority', async (t) => {
   const engine = { setBatching: () => undefined } as unknown as ControlledEngine
   const server = await startControlServer('127.0.0.1', 0, engine, ours)
   t.after(() => server.stop())
@@ -37,7 +37,7 @@ test('an engine answers who has a certificate of its authority, and nobody else'
   await assert.rejects(elsewhere.setBatching(512), /UNAVAILABLE|DEADLINE_EXCEEDED/)
 })
 
-test('metrics are for clients with a certificate; without an authority, for all over TLS', async (t) => {
+test('metrics are for clients with a certificate, or without an authority for anyone over TLS', async (t) => {
   const source = { text: async () => 'up 1\n', log: console as never }
   const get = (address: string, tls: Partial<Tls>) =>
     new Promise<string>((resolve, reject) => {

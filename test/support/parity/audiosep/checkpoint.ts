@@ -1,4 +1,4 @@
-/** Opens the checkpoint of a reference run with its sizes, from `model/`. */
+/** Opens the checkpoint of a reference run and its sizes, in `model/`. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'

@@ -10,10 +10,10 @@ import { openCheckpoint, type LoadedCheckpoint } from './checkpoint.ts'
 
 export const WAVE_FILES = [0, 1, 2, 3].map((i) => `forward_${i}.safetensors`)
 
-/** Phases of bins softer than this are not compared, because the reference leaves them at zero. */
+/** Phases of bins quieter than this are not compared, because the reference leaves them at zero. */
 const MAGNITUDE_MIN = 1e-3
 
-/** Converts ours, which has the channels last, to [batch, channels, frames, bins]. */
+/** Converts our layout, which has the channels last, to [batch, channels, frames, bins]. */
 const theirs = (x: Tensor): Tensor => tf.transpose(x, [0, 3, 1, 2])
 
 export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
@@ -50,7 +50,7 @@ function* compareBlocks(golden: GoldenFile, { network, config }: LoadedCheckpoin
   yield golden.compare('base.after_conv', theirs(network.after(decoded.at(-1)!)))
 }
 
-/** Compares waves in a batch and alone, and one padded to another's length. */
+/** Compares waves in a batch, alone, and padded to another's length. */
 export async function compareWaves(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openCheckpoint(folder)
   return withTidy(() => {
@@ -79,8 +79,8 @@ export async function compareWaves(folder: GoldenFolder): Promise<Comparison[]> 
 }
 
 /**
- * Separates waves [batch, samples] with condition [batch, conditionDim] into targets of the waves'
- * shape.
+ * Separates waves [batch, samples] with condition [batch, conditionDim] into targets of the same
+ * shape as the waves.
  */
 function separate(waves: Tensor, condition: Tensor, { network, config }: LoadedCheckpoint): Tensor {
   return tf.tidy(() => {

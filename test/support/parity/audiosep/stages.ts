@@ -1,4 +1,4 @@
-/** Lists AudioSep's comparisons with its reference, in the order of the computation. */
+/** AudioSep's comparisons with its reference, in the order of the computation. */
 import type { OpenStage } from '../open-stage.ts'
 import { compareParts, compareWaves, WAVE_FILES } from './segment.ts'
 import { compareTexts } from './texts.ts'

@@ -1,4 +1,4 @@
-/** Compares how prompts become conditions: tokens, RoBERTa's layers, the projection. */
+/** Compares how prompts become conditions: the tokens, RoBERTa's layers, the projection. */
 import { join } from 'node:path'
 import { tokensMax } from '../../../../models/audiosep/text.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'

@@ -1,4 +1,4 @@
-/** The networks of a reference run: `model/*.th`. */
+/** Opens the networks of a reference run, `model/*.th`. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -13,7 +13,7 @@ export interface LoadedNetwork {
   network: Network
 }
 
-/** Opens the run's first network: all goldens but the bag's are of it. */
+/** Opens the run's first network, which made all goldens except those of the bag. */
 export async function firstNetwork({ folder }: GoldenFolder): Promise<LoadedNetwork> {
   const [first] = await checkpointsOf(folder)
   if (!first) throw new Error(`${join(folder, 'model')}: has no checkpoint`)
@@ -21,11 +21,11 @@ export async function firstNetwork({ folder }: GoldenFolder): Promise<LoadedNetw
 }
 
 export interface Bag {
-  /** Each network, with its weight for each stem. */
+  /** Each network and its weight for each stem. */
   members: readonly { checkpoint: string; weights: readonly number[] }[]
 }
 
-/** Opens the run's bag of networks, as described in `model/bag.yaml`. */
+/** Reads the run's bag of networks from `model/bag.yaml`. */
 export async function bagOf({ folder }: GoldenFolder): Promise<Bag> {
   const { models, weights } = parse(await readFile(join(folder, 'model/bag.yaml'), 'utf8'))
   const checkpoints = await checkpointsOf(folder)

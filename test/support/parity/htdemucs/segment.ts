@@ -1,6 +1,4 @@
-/**
- * Compares one segment: every block of the network, batches, and segments that are short or silent.
- */
+/** Compares one segment: every block of the network, batches, and short or silent segments. */
 import type { Branches } from '../../../../models/htdemucs/network/branches.ts'
 import { momentsOf, normalize } from '../../../../models/layers/norms.ts'
 import { spectrumOf, wavesOf } from '../../../../models/htdemucs/spectrum.ts'
@@ -31,13 +29,16 @@ export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> 
   ])
 }
 
-/** [batch, channels, bins, frames] as ours, and back. */
+/** Converts [batch, channels, bins, frames] to our layout, and back. */
 const ours = (x: Tensor): Tensor => tf.transpose(x, [0, 3, 2, 1])
 const theirs = ours
-/** [batch, channels, samples] as ours, and back. */
+/** Converts [batch, channels, samples] to our layout, and back. */
 const oursInTime = (x: Tensor): Tensor => tf.transpose(x, [0, 2, 1]).expandDims(1)
 const theirsInTime = (x: Tensor): Tensor => tf.transpose(x.squeeze([1]), [0, 2, 1])
-/** [batch, tokens, channels] to [batch, channels, tokens]: the reference's resizing layers. */
+/**
+ * Converts [batch, tokens, channels] to the layout of the reference's resizing layers, [batch,
+ * channels, tokens].
+ */
 const turned = (x: Tensor): Tensor => tf.transpose(x, [0, 2, 1])
 
 function* compareSpectra(golden: GoldenFile, { config }: LoadedNetwork): Generator<Comparison> {
@@ -57,7 +58,7 @@ function* compareEncoders(golden: GoldenFile, { network, config }: LoadedNetwork
   yield golden.compare('encoder.0.dconv', byBin)
   for (const [i, { spectrogram, waveform }] of network.encode(input).entries()) {
     const bare = i === 0 ? network.encoders[0]!.spectrogram.forward(input.spectrogram) : spectrogram
-    yield golden.compare(`encoder.${i}`, theirs(bare)) // of the first, before its bins are embedded
+    yield golden.compare(`encoder.${i}`, theirs(bare)) // the first before its bins are embedded
     yield golden.compare(`tencoder.${i}`, theirsInTime(waveform))
   }
 }
@@ -69,7 +70,7 @@ function* compareTransformer(golden: GoldenFile, { network, config }: LoadedNetw
   const tokens = bottleneck.widen(last.spectrogram.reshape([batch, frames * bins, channels]))
   const tokensInTime = bottleneck.widenWaveform(last.waveform.squeeze([1]))
   if (golden.has('channel_upsampler')) {
-    // the reference resizes bins before frames
+    // The reference puts bins before frames here.
     const dim = tokens.shape[2]!
     const byBin = tf.transpose(tokens.reshape([batch, frames, bins, dim]), [0, 3, 2, 1])
     yield golden.compare('channel_upsampler', byBin.reshape([batch, dim, bins * frames]))
@@ -114,7 +115,7 @@ function inputsOf(golden: GoldenFile, config: LoadedNetwork['config']): Branches
 
 const normalized = (x: Tensor): Tensor => normalize(x, momentsOf(x))
 
-/** Compares only the stems of segments in a batch and alone, cut short, and partly silent. */
+/** Compares only the stems, of segments that are batched, alone, cut short or partly silent. */
 export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
   return withTidy(() =>

@@ -1,4 +1,7 @@
-/** Whole songs, cut and joined as the reference does it (apply_model, without its shift). */
+/**
+ * Separates whole songs, cut and joined like the reference does in apply_model, but without its
+ * shift.
+ */
 import { triangle } from '../../../../models/lanes/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
@@ -47,7 +50,7 @@ export async function compareBag(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** Separates the song at zero mean and unit deviation of its mono mix. */
+/** Separates the song after scaling it so that its mono mix has zero mean and unit deviation. */
 function levelled(song: Tensor, separate: (x: Tensor) => Tensor): Tensor {
   return tf.tidy(() => {
     const mono = song.mean(0)
@@ -63,7 +66,7 @@ function levelled(song: Tensor, separate: (x: Tensor) => Tensor): Tensor {
   })
 }
 
-/** song [channels, samples] to stems [stems, channels, samples]. */
+/** Separates a song [channels, samples] into stems [stems, channels, samples]. */
 function separateSong(song: Tensor, { network, config }: LoadedNetwork, overlap: number): Tensor {
   const { segmentSamples: segment } = config
   const samples = song.shape[1]!
@@ -72,7 +75,7 @@ function separateSong(song: Tensor, { network, config }: LoadedNetwork, overlap:
   function* windows() {
     for (const start of starts) {
       const length = Math.min(segment, samples - start)
-      const before = Math.floor((segment - length) / 2) // a short rest stands in the middle
+      const before = Math.floor((segment - length) / 2) // a shorter rest is centered
       const stems = network.separate(around(song, start - before, segment).expandDims(0))
       yield {
         start,
@@ -85,7 +88,9 @@ function separateSong(song: Tensor, { network, config }: LoadedNetwork, overlap:
   return tf.tidy(() => joinStems(windows(), [sources.length, audioChannels, samples]))
 }
 
-/** Takes samples from `start`, which may be before the song; outside of it there are zeros. */
+/**
+ * Takes samples from `start`, which may lie before the song, and pads with zeros beyond either end.
+ */
 function around(song: Tensor, start: number, samples: number): Tensor {
   const from = Math.max(0, start)
   const to = Math.min(song.shape[1]!, start + samples)

@@ -46,7 +46,7 @@ export const ROFORMER_STAGES: Readonly<Record<string, OpenStage>> = {
   ...stagesOf('mel'),
 }
 
-/** @throws Error naming weights that are missing, misshapen or unread */
+/** @throws Error naming weights that are missing, unused or of the wrong shape */
 export async function openRoformer({ folder }: GoldenFolder, kind: Kind): Promise<LoadedRoformer> {
   const name = join(folder, `model-${kind}`, `${kind}_tiny`)
   const config = readRoformerConfig(await readYaml(`${name}.yaml`))
@@ -82,7 +82,7 @@ async function compareParts(folder: GoldenFolder, kind: Kind): Promise<Compariso
   })
 }
 
-/** Lays a spectrum as the reference does, [channels, bins, frames, 2]. */
+/** Converts a spectrum to the reference's layout, [channels, bins, frames, 2]. */
 function byChannel(spectrum: Tensor, { audioChannels, window }: RoformerConfig): Tensor {
   const [, frames] = spectrum.shape as [number, number, number]
   const split = spectrum.reshape([frames, window / 2 + 1, audioChannels, 2])
@@ -101,7 +101,7 @@ function compareFirstLayer(golden: GoldenFile, network: Network, start: Tensor):
   ]
 }
 
-/** With one stem the reference has no axis for it. */
+/** Drops the axis of stems if the reference has none, as for a single stem. */
 const stemsAs = (golden: GoldenFile, stems: Tensor): Tensor =>
   golden.shape('stems').length === 3 ? stems.squeeze([1]) : stems
 

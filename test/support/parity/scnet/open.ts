@@ -1,4 +1,4 @@
-/** The network of a reference run: `model/*.ckpt` and the .yaml next to it. */
+/** Opens the network of a reference run: `model/*.ckpt` and the .yaml next to it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
@@ -14,21 +14,22 @@ export interface LoadedScnet {
 }
 
 /**
- * @param levelsSpectrum with the level of each chunk's spectrum; absent: as the manifest states
- * @throws Error naming weights that are missing, misshapen or unread
+ * @param levelsSpectrum whether to normalize the level of each chunk's spectrum; by default as the
+ *   manifest states
+ * @throws Error naming weights that are missing, unused or of the wrong shape
  */
 export async function openScnet(
   { folder, manifest }: GoldenFolder,
   levelsSpectrum = manifest.normalize_spectrogram === true,
 ): Promise<LoadedScnet> {
   const files = await readdir(join(folder, 'model'))
-  const named = (pattern: RegExp): string => {
+  const findFile = (pattern: RegExp): string => {
     const file = files.find((name) => pattern.test(name))
     if (file === undefined) throw new Error(`${join(folder, 'model')}: has no ${pattern.source}`)
     return join(folder, 'model', file)
   }
-  const file = named(/\.(ckpt|th|pt)$/)
-  const config = { ...readScnetConfig(await readYaml(named(/\.ya?ml$/))), levelsSpectrum }
+  const file = findFile(/\.(ckpt|th|pt)$/)
+  const config = { ...readScnetConfig(await readYaml(findFile(/\.ya?ml$/))), levelsSpectrum }
   const weights = Weights.of(file, openScnetCheckpoint(file))
   const network = loadNetwork(weights, config)
   weights.assertAllRead()

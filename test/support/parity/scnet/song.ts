@@ -1,4 +1,4 @@
-/** Separates whole songs, cut and joined like each of the two references. */
+/** Separates whole songs, cut and joined the way each of the two references does. */
 import { triangle } from '../../../../models/lanes/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
@@ -8,7 +8,7 @@ import { joinStems } from '../join-stems.ts'
 import { withTidy } from '../tidied.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 
-/** Like ZFTurbo's training repository. */
+/** Compares with ZFTurbo's training repository. */
 export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const { network, config } = await openScnet(folder)
   const golden = folder.golden('song.safetensors')
@@ -21,7 +21,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** Like the author's repository. */
+/** Compares with the author's repository. */
 export async function compareTriangleSong(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openScnet(folder)
   const golden = folder.golden('song_triangle.safetensors')
@@ -30,7 +30,7 @@ export async function compareTriangleSong(folder: GoldenFolder): Promise<Compari
 }
 
 /**
- * Separates the song at zero mean and unit deviation of its mono mix.
+ * Separates the song after scaling it so that its mono mix has zero mean and unit deviation.
  * @param correction 1 for an unbiased deviation
  */
 function levelled(song: Tensor, correction: 0 | 1, separate: (x: Tensor) => Tensor): Tensor {
@@ -43,7 +43,7 @@ function levelled(song: Tensor, correction: 0 | 1, separate: (x: Tensor) => Tens
   })
 }
 
-/** Segments begin at every half of one; the last ones are short. */
+/** Separates segments that start every half segment; the last ones are short. */
 function separateByHalves(song: Tensor, { network, config }: LoadedScnet): Tensor {
   const { chunkSamples: segment, sources } = config
   const [channels, samples] = song.shape as [number, number]

@@ -1,4 +1,4 @@
-/** Comparisons of SCNet with its references. */
+/** SCNet's comparisons with its references. */
 import { spectrumOf } from '../../../../models/scnet/spectrum.ts'
 import { toFrames, toFrequencies } from '../../../../models/scnet/network/dual-path.ts'
 import { momentsOf, normalize } from '../../../../models/layers/norms.ts'
@@ -20,10 +20,12 @@ export const SCNET_STAGES: Readonly<Record<string, OpenStage>> = {
   'song-triangle': { files: ['song_triangle.safetensors'], run: compareTriangleSong },
 }
 
-/** [batch, bins, frames, channels] as the reference has it: channels before bins. */
+/**
+ * Converts [batch, bins, frames, channels] to the reference's layout, with channels before bins.
+ */
 const theirs = (x: Tensor): Tensor => transpose(x, [0, 3, 1, 2])
 
-/** Rows of bins by themselves, as the residual layers of the reference take them. */
+/** Makes each bin a row of its own, as the residual layers of the reference take them. */
 function byBin(x: Tensor): Tensor {
   const [batch, bins, frames, channels] = x.shape as [number, number, number, number]
   return tf.tidy(() => transpose(x, [0, 1, 3, 2]).reshape([batch * bins, channels, frames]))
@@ -48,7 +50,7 @@ async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** The input of the first encoder. */
+/** Returns the input of the first encoder. */
 function inputOf(mixture: Tensor, { config }: LoadedScnet): Tensor {
   const spectrum = spectrumOf(mixture, config)
   return config.levelsSpectrum ? normalize(spectrum, momentsOf(spectrum)) : spectrum
@@ -140,7 +142,7 @@ async function compareLevelled(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** Compares with and without the level of each chunk's spectrum, in a batch and alone. */
+/** Compares with and without normalized spectrum levels, in a batch and alone. */
 async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
   const golden = folder.golden('forward_batch.safetensors')
   const variants = [

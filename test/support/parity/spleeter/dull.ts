@@ -1,12 +1,14 @@
 /**
- * Makes masks like the reference's `zeros`, in which no stem has anything above the network's bins.
+ * Masks like the reference's `zeros` mode, in which no stem has anything above the network's bins.
  */
 import { maskOf } from '../../../../models/spleeter/masks.ts'
 import type { SpleeterConfig } from '../../../../models/spleeter/config.ts'
 import { spectrumOf, wavesOf } from '../../../../models/spleeter/spectrum.ts'
 import { pad, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 
-/** Like `maskOf`, for one song: shares [segments, frames, bins, 2] to [2, frames, all bins]. */
+/**
+ * Like `maskOf`, for one song: turns shares [segments, frames, bins, 2] into [2, frames, all bins].
+ */
 export function dullMaskOf(shares: Tensor, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {
     const lower = tf.slice(maskOf(shares, 1, config), [0, 0, 0], [-1, -1, config.bins])
@@ -18,7 +20,7 @@ export function dullMaskOf(shares: Tensor, config: SpleeterConfig): Tensor {
   })
 }
 
-/** mixture [1, 2, samples] and a stem's shares to the stem [1, 2, samples]. */
+/** Applies a stem's shares to a mixture [1, 2, samples]; returns the stem in the same shape. */
 export function dullWaveOf(mixture: Tensor, shares: Tensor, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {
     const spectrum = spectrumOf(mixture.squeeze([0]), config)

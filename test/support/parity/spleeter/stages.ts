@@ -1,4 +1,6 @@
-/** Spleeter's comparisons with its reference: a tiny random network, and the published one. */
+/**
+ * Spleeter's comparisons with its reference, for a tiny random network and for the published one.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
@@ -40,8 +42,8 @@ export interface LoadedSpleeter {
 type Kwargs = Readonly<Record<string, unknown>>
 
 /**
- * @param change of the kwargs that lie beside the checkpoint
- * @throws Error naming weights that are missing, misshapen or unread
+ * @param change modifies the kwargs stored next to the checkpoint
+ * @throws Error naming weights that are missing, unused or of the wrong shape
  */
 export async function openTiny(
   { folder }: GoldenFolder,
@@ -60,7 +62,7 @@ function openSpleeter(index: string, kwargs: Kwargs): LoadedSpleeter {
   return { config, network }
 }
 
-/** Waves [samples, channels] of the reference to ours [1, channels, samples], and back. */
+/** Converts the reference's waves [samples, channels] to ours, [1, channels, samples], and back. */
 const ours = (x: Tensor): Tensor => tf.transpose(x).expandDims(0)
 const theirs = (x: Tensor): Tensor => tf.transpose(x.squeeze([0]))
 
@@ -86,7 +88,7 @@ function* compareSpectrum(golden: GoldenFile, mixture: Tensor, { config }: Loade
   yield golden.compare('spectrogram', magnitudesOf(spectrum, 2, config))
 }
 
-/** Whatever the file has of each stem's network. */
+/** Compares whichever parts of each stem's network the file has. */
 function* compareNets(golden: GoldenFile, mixture: Tensor, { network, config }: LoadedSpleeter) {
   const magnitudes = magnitudesOf(spectrumOf(mixture.squeeze([0]), config), 2, config)
   for (const [i, stem] of config.stems.entries()) {
@@ -127,7 +129,10 @@ const shareOf = (mixture: Tensor, stem: number, { network, config }: LoadedSplee
   return sharesOf(network.outputsOf(magnitudes))[stem]!
 }
 
-/** The stem [samples, channels] without what is above the network's bins, as it was published. */
+/**
+ * Returns a stem [samples, channels] without anything above the network's bins, as Spleeter was
+ * published.
+ */
 const dullWave = (mixture: Tensor, stem: number, loaded: LoadedSpleeter): Tensor =>
   theirs(dullWaveOf(mixture, shareOf(mixture, stem, loaded), loaded.config))
 
@@ -164,14 +169,16 @@ async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** The largest sample that the sum of all stems leaves of the mixture. */
+/** Returns the largest sample left when the mixture is subtracted from the sum of all stems. */
 function sumComparison(stems: Tensor, mixture: Tensor): Comparison {
   const left = stems.sum(1).sub(mixture).abs().max()
   const [error = Infinity] = left.dataSync<'float32'>()
   return { file: '', name: 'mix', against: 'the sum of the stems', error, allowed: 1e-6 }
 }
 
-/** Frames and rows of the parts that `real.safetensors` has, which are too large as a whole. */
+/**
+ * Start and number of the rows stored in `real.safetensors` of parts that are too large as a whole.
+ */
 const CUTS: Readonly<Record<string, readonly [start: number, count: number]>> = {
   spectrogram: [4, 4],
   conv1: [2, 1],
@@ -183,7 +190,7 @@ const CUTS: Readonly<Record<string, readonly [start: number, count: number]>> = 
   mask: [6, 4],
 }
 
-/** The published weights, which are to lie in `model/`. */
+/** Compares the published weights, which must be in `model/`. */
 async function comparePublished(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = openSpleeter(join(folder.folder, PUBLISHED[0]!), TWO_STEMS)
   const golden = folder.golden(REAL)

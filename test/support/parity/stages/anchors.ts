@@ -1,4 +1,7 @@
-/** Times to frames: the conditioning of every frame, and the rounding of predicted times. */
+/**
+ * Compares how times become frames: the conditioning of every frame, and the rounding of predicted
+ * times.
+ */
 import { anchorTokens } from '../../../../models/sam-audio/spans/anchors.ts'
 import { frameCount } from '../../../../models/sam-audio/codec/codec.ts'
 import { findSpans } from '../../../../models/sam-audio/spans/find-spans.ts'
@@ -13,7 +16,7 @@ interface Case {
   sample_rate: number
   wav_sizes: number[]
   sizes: number[]
-  /** Per row; null: none at all. */
+  /** Anchors of each row; null if the case has none at all. */
   anchors: [sign: '+' | '-', start: number, end: number][][] | null
   anchor_tokens_per_frame: number[][]
 }
@@ -23,7 +26,7 @@ interface ProcessorFile {
   span_roundtrip: { frames_that_grow: number[] }
 }
 
-/** The rate and frames of the published checkpoints, which the round trip takes. */
+/** The published checkpoints' rate and frame size, which the round trip uses. */
 const PUBLISHED = { sampleRate: 48_000, hop: 1920 }
 const ROUND_TRIP_FRAMES = 300
 
@@ -38,7 +41,7 @@ export async function prepareAnchors(reference: Reference): Promise<() => Compar
   ]
 }
 
-/** Compares the real frames of each row: ours has no others. */
+/** Compares the real frames of each row; we have no others. */
 function compareCase(each: Case): Comparison[] {
   const clock = { sampleRate: each.sample_rate, hop: each.hop_length }
   const sizes = each.wav_sizes.map((samples) => frameCount(samples, clock.hop))
@@ -57,7 +60,7 @@ function compareCase(each: Case): Comparison[] {
   ]
 }
 
-/** The frame at which a predicted span is reported to begin, when it begins at this one. */
+/** Returns the frame at which a predicted span is reported to begin if it begins at `frame`. */
 function roundTripOf(frame: number): number {
   const scores = Array.from({ length: ROUND_TRIP_FRAMES + 2 }, (_, i) => Number(i >= frame))
   return [...anchorTokens(findSpans(scores, PUBLISHED), scores.length, PUBLISHED)].indexOf(1)

@@ -27,7 +27,7 @@ export async function prepareDecode(reference: Reference): Promise<() => Compari
 
 type Part = (x: Tensor) => Tensor
 
-/** Each from what the reference put into it. */
+/** Returns a function that compares a part, given the reference's input to it. */
 const comparing = (golden: GoldenFile) => (part: Part, from: string, to: string) =>
   golden.compareTurned(
     to,
@@ -42,7 +42,7 @@ function compareBlocks(decoder: Decoder, golden: GoldenFile): Comparison[] {
     [1, 4],
     [4, 5],
     [5, 8],
-  ] as const // where the units lie
+  ] as const // positions of the units
   return [
     compare(decoder.project, 'features', 'out_proj'),
     compare(decoder.first, 'out_proj', 'dec.model.0'),

@@ -1,4 +1,4 @@
-/** The codec's encoder: whole waves, and every part from what the reference put into it. */
+/** Compares the codec's encoder: whole waves, and every part given the reference's input to it. */
 import { encodeWaves } from '../../../../models/sam-audio/codec/codec.ts'
 import { loadEncoder, runBlock, type Encoder } from '../../../../models/sam-audio/codec/encoder.ts'
 import { readConfig, type CodecConfig } from '../../../../models/sam-audio/config.ts'
@@ -24,7 +24,10 @@ export async function prepareEncode(reference: Reference): Promise<() => Compari
   }
 }
 
-/** In the reference's batch, the padding of a shorter wave leaks into its last frames. */
+/**
+ * Compares only the longest wave of a batch: in the reference, the padding of shorter ones leaks
+ * into their last frames.
+ */
 function compareWaves(encoder: Encoder, codec: CodecConfig, golden: GoldenFile): Comparison[] {
   const features = (waves: readonly Float32Array[]) => encodeWaves(encoder, codec, waves).features
   const [batch, , samples] = golden.shape('waveform') as [number, number, number]
@@ -44,7 +47,7 @@ function compareWaves(encoder: Encoder, codec: CodecConfig, golden: GoldenFile):
   ]
 }
 
-/** Compares on the reference's own padded batch, every frame of which is taken for real. */
+/** Compares blocks on the reference's own padded batch, all of whose frames are treated as real. */
 function compareBlocks(encoder: Encoder, golden: GoldenFile): Comparison[] {
   const { first, blocks, snake, last } = encoder
   const steps: ((x: Tensor) => Tensor)[] = [
@@ -77,7 +80,7 @@ function compareParts({ blocks, last, snake, project }: Encoder, golden: GoldenF
       const at = `${item}.enc.block.${i + 1}`
       const end = units.length
       return [
-        // The input of a block's first unit is stored of no block.
+        // The input of a block's first unit is not stored.
         ...units
           .slice(1)
           .map((unit, k) => compare((x) => unit(x, null), `${at}.${k}`, `${at}.${k + 1}`)),
@@ -93,5 +96,5 @@ function compareParts({ blocks, last, snake, project }: Encoder, golden: GoldenF
   ])
 }
 
-/** [batch, frames, channels] to the reference's [batch, channels, frames]. */
+/** Converts [batch, frames, channels] to the reference's [batch, channels, frames]. */
 const toReference = (x: Tensor): Tensor => tf.transpose(x, [0, 2, 1])

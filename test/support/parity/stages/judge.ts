@@ -1,4 +1,4 @@
-/** The judge: part by part with the padding it was given there, then whole. */
+/** Compares the judge: part by part with the reference's padding, then as a whole. */
 import { encodeWaves } from '../../../../models/sam-audio/codec/codec.ts'
 import { hopOf } from '../../../../models/sam-audio/config.ts'
 import {
@@ -39,10 +39,10 @@ export async function prepareJudge(reference: Reference): Promise<() => Comparis
   }
 }
 
-/** As many rows as there are, each of full length: then nothing is masked. */
+/** Returns the full length for every row, so that nothing is masked. */
 const unmasked = (x: Tensor): number[] => Array.from({ length: x.shape[0] }, () => x.shape[1]!)
 
-/** Without the one for the whole. */
+/** Drops the leading state, which stands for the whole. */
 const framesOf = (states: Tensor): Tensor => tf.slice(states, [0, 1, 0], [-1, -1, -1])
 
 function compareHearing(network: JudgeNetwork, golden: GoldenFile): Comparison[] {
@@ -92,13 +92,16 @@ function compareVerdict(
   ]
 }
 
-/** Counts the real frames of every row, from the mask of its samples. */
+/** Counts the real frames of each row from the mask of its samples. */
 function realFrames(golden: GoldenFile, { codec }: JudgeConfig): number[] {
   const samples = tf.tidy(() => golden.tensor('padding_mask').sum(1).arraySync() as number[])
   return samples.map((count) => count / hopOf(codec))
 }
 
-/** From waves to scores as we make them: each row masked, so that it is what it is alone. */
+/**
+ * Compares our way from waves to scores, where each row is masked and so gets the result it has
+ * alone.
+ */
 function compareWhole(
   { encoder, embedText, forward }: JudgeNetwork,
   golden: GoldenFile,
@@ -107,7 +110,7 @@ function compareWhole(
 ): Comparison[] {
   const batch = golden.shape('scores')[0]!
   const waves = ['input_audio', 'separated_audio'].map((name) => golden.waves(name, batch, stated))
-  const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
+  const textEmbedding = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const judge = (rows: readonly number[]): Tensor =>
     tf.tidy(() => {
       const encoded = encodeWaves(
@@ -115,7 +118,7 @@ function compareWhole(
         codec,
         waves.flatMap((kind) => rows.map((row) => kind[row]!)),
       )
-      const words = tf.gather(said, tf.tensor1d([...rows], 'int32'))
+      const words = tf.gather(textEmbedding, tf.tensor1d([...rows], 'int32'))
       return forward(encoded.features, words, encoded.rows.slice(0, rows.length))
     })
   const all = Array.from({ length: batch }, (_, i) => i)

@@ -1,6 +1,6 @@
 /**
- * Spans predicted from a wave, through the codec: of the reference's batch the longest wave alone,
- * whose features no padding changed.
+ * Compares the spans predicted from a wave through the codec. Only the longest wave of the
+ * reference's batch counts, because padding changed the features of the others.
  */
 import { encodeWaves, loadCodec } from '../../../../models/sam-audio/codec/codec.ts'
 import { hopOf, readConfig } from '../../../../models/sam-audio/config.ts'

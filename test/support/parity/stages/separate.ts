@@ -1,6 +1,7 @@
 /**
- * Whole separations. In the reference's batch, padding changes what a shorter wave gives, so of
- * that batch the longest wave counts; of those that were alone, all do. Here they share a batch.
+ * Compares whole separations. Padding changes the result of shorter waves in the reference's batch,
+ * so only the longest wave of that batch counts; waves that ran alone all count. Here they share a
+ * batch.
  */
 import { anchorTokens, type FrameClock } from '../../../../models/sam-audio/spans/anchors.ts'
 import { decodeLatents, encodeWaves, frameCount } from '../../../../models/sam-audio/codec/codec.ts'
@@ -25,7 +26,7 @@ import type { Anchor, Inputs, SeparateInputs } from '../inputs.ts'
 import type { Reference } from '../reference.ts'
 import { readAnchors } from './velocity.ts'
 
-/** The reference's own, of the case that is stored without its step size. */
+/** The reference's default, for the case that is stored without its step size. */
 const STEPS = 16
 
 interface Parts {
@@ -53,7 +54,7 @@ export async function prepareSeparate(reference: Reference): Promise<() => Compa
   }
 }
 
-/** @throws Error naming the input that what is stored was not made with */
+/** @throws Error naming an input that differs from the one the stored results were made with */
 function checkInputs(
   { sample_rate: sampleRate, hop, separate }: Inputs,
   { codec }: SamAudioConfig,
@@ -78,7 +79,6 @@ function checkInputs(
   if (anchors && lengths) checkAnchors(anchors, lengths, clock, golden)
 }
 
-/** Each number once. */
 const sorted = (numbers: readonly number[]): number[] => [...new Set(numbers)].sort((a, b) => a - b)
 
 function checkAnchors(
@@ -99,7 +99,7 @@ function checkAnchors(
   }
 }
 
-/** Such as `anchors.s32`: how it was conditioned, and twice the number of its steps. */
+/** Lists cases such as `anchors.s32`: the conditioning, and twice the number of steps. */
 const casesOf = (golden: GoldenFile): string[] =>
   golden.names.flatMap((name) => /^(\w+\.s\d+)\.target\.0$/.exec(name)?.slice(1) ?? [])
 
@@ -146,7 +146,7 @@ function compareCase(
   ]
 }
 
-/** The mean of two channels, a batch of its own. */
+/** Compares the mean of two channels, which the reference ran in a batch of its own. */
 function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
   const wave = monoWave(golden.tensor('stereo.audio'))
   const noise = golden.tensor('stereo.noise')
@@ -182,7 +182,7 @@ function compareWaves(
 interface FlowInputs {
   wave: Float32Array
   prompt: string
-  /** Ids of the frames, [frames] int32; those of padding are left out. */
+  /** Ids of the frames, [frames] int32; those of the padding are ignored. */
   tokens: Tensor
   noise: Tensor
 }
@@ -214,7 +214,7 @@ function flowToEnd({ network }: Parts, flows: readonly Flow[], steps: number): T
   return current.map(({ state }) => state)
 }
 
-/** Channels [channels, samples] to their mean. */
+/** Averages the channels of [channels, samples]. */
 const monoWave = (audio: Tensor): Float32Array => {
   const mean = tf.tidy(() => audio.mean(0))
   const wave = mean.dataSync<'float32'>()

@@ -1,4 +1,6 @@
-/** The span predictor: its two towers part by part, its scores, and the spans they make. */
+/**
+ * Compares the span predictor: its two towers part by part, its scores, and the resulting spans.
+ */
 import { findSpans, THRESHOLD } from '../../../../models/sam-audio/spans/find-spans.ts'
 import {
   loadSpanNetwork,
@@ -19,7 +21,7 @@ const UNMASKED_ROW = 1
 
 type Pairs = readonly (readonly [start: number, end: number])[]
 
-/** Besides these, `spans_threshold_0.5` and the like: spans of every row, padding included. */
+/** It also has `spans_threshold_0.5` and the like: the spans of every row, padding included. */
 interface SpansFile {
   hop_length: number
   sampling_rate: number
@@ -49,7 +51,10 @@ export async function prepareSpans(reference: Reference): Promise<() => Comparis
   }
 }
 
-/** @throws Error when the manifest states other frames than there are, or than the row has */
+/**
+ * @throws Error if the manifest states a different number of frames, or if there are more than the
+ *   row has
+ */
 function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number {
   const [rows, longest] = golden.shape('padding_mask') as [number, number]
   const frames = golden.shape('nomask.audio_embeds')[1]!
@@ -60,12 +65,12 @@ function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number 
   )
 }
 
-/** Counts the real frames of every row. */
+/** Counts the real frames of each row. */
 function realFrames(golden: GoldenFile): number[] {
   return tf.tidy(() => golden.tensor('padding_mask').sum(1).arraySync() as number[])
 }
 
-/** Each layer from what the reference put into it. */
+/** Compares each layer, given the reference's input to it. */
 function compareText({ textModel, embedText }: SpanNetwork, golden: GoldenFile): Comparison[] {
   const ids = golden.tensor('input_ids')
   const valid = golden.tensor('attention_mask')

@@ -1,4 +1,4 @@
-/** The prompt's encoder: every block of T5, in a padded batch and with a long text. */
+/** Compares T5, the prompt's encoder: every block, in a padded batch and with a long text. */
 import { keyBias } from '../../../../models/layers/layers.ts'
 import { loadT5, positionBucket, type T5 } from '../../../../models/sam-audio/text/t5.ts'
 import { readT5Config } from '../../../../models/sam-audio/text/t5-config.ts'
@@ -9,7 +9,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 import { compareTexts } from '../texts.ts'
 
-/** Every so many rows of the long text's position bias are stored. */
+/** The reference stores every 37th row of the long text's position bias. */
 const BIAS_ROWS_APART = 37
 
 const BUCKETS_FILE = 't5_buckets.json'
@@ -42,7 +42,7 @@ export async function prepareT5(reference: Reference): Promise<() => Comparison[
   }
 }
 
-/** Each from what the reference put into it. */
+/** Compares each block, given the reference's input to it. */
 function compareBlocks({ embed, positionBias, blocks, norm }: T5, golden: GoldenFile) {
   const ids = golden.tensor('input_ids')
   const bias = tf.tidy(() =>
@@ -58,7 +58,7 @@ function compareBlocks({ embed, positionBias, blocks, norm }: T5, golden: Golden
   const state = (i: number) => golden.tensor(`hidden_states.${i}`)
   const afterBlock = (i: number): Comparison => {
     const y = tf.tidy(() => blocks[i]!.forward(state(i), bias))
-    const isLast = i === blocks.length - 1 // the last state stored is the one after the norm
+    const isLast = i === blocks.length - 1 // the last stored state is the one after the norm
     return golden.compare(`hidden_states.${i + 1}`, isLast ? tf.tidy(() => norm(y)) : y)
   }
   return [
@@ -94,7 +94,7 @@ function compareWhole({ forward }: T5, golden: GoldenFile): Comparison[] {
   ]
 }
 
-/** The rows of a batch without their padding. */
+/** Returns the rows of a batch without their padding. */
 function alone(ids: Tensor, valid: Tensor): { row: number; tokens: Tensor }[] {
   const lengths = tf.tidy(() => valid.sum(1).arraySync() as number[])
   return lengths.map((length, row) => ({ row, tokens: tf.slice(ids, [row, 0], [1, length]) }))

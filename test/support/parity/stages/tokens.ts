@@ -1,4 +1,4 @@
-/** Texts to token ids, as the tokenizers of the reference make them. */
+/** Compares token ids with those of the reference's tokenizers. */
 import { TOKENS_MAX } from '../../../../models/sam-audio/config.ts'
 import { TextTokenizer } from '../../../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
@@ -23,13 +23,13 @@ interface LongText {
 }
 
 interface Tokenization {
-  /** Besides these, `max_length_8` and the like are cases of so many tokens at most. */
+  /** `t5` also has `max_length_8` and the like: cases limited to that many tokens. */
   t5: { cases: Case[]; batch: PaddedTokens; long: LongText & Case }
-  /** Its long text is T5's. */
+  /** The long text is T5's. */
   modernbert: { cases: Case[]; batch: PaddedTokens; long: LongText }
 }
 
-/** Compares T5's tokenizer, and those that the span predictor and the judge bring. */
+/** Compares T5's tokenizer, and those of the span predictor and the judge. */
 export async function prepareTokens(reference: Reference): Promise<() => Comparison[]> {
   const { t5, modernbert } = await reference.json<Tokenization>(FILE)
   const prepared = [

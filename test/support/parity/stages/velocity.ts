@@ -1,4 +1,4 @@
-/** One evaluation of the flow network: whole, its variants, and every part of it. */
+/** Compares one evaluation of the flow network: as a whole, in its variants, and part by part. */
 import { keyBias, rmsNormalize } from '../../../../models/layers/layers.ts'
 import { readConfig } from '../../../../models/sam-audio/config.ts'
 import { rowMask, type RowMask } from '../../../../models/sam-audio/layers/row-mask.ts'
@@ -28,7 +28,7 @@ export async function prepareVelocity(reference: Reference): Promise<() => Compa
 interface Inputs {
   features: Tensor
   tokens: Tensor
-  /** Masks keys, but neither the norm nor the convolutions of the patcher, as the reference. */
+  /** Like the reference, masks keys, but neither the norm nor the convolutions of the patcher. */
   leaking: RowMask
   masked: RowMask | null
   textKeys: Tensor
@@ -39,7 +39,7 @@ function readInputs(golden: GoldenFile): Inputs {
   const [batch, longest] = golden.shape('audio_pad_mask') as [number, number]
   const rows = golden.tensor('audio_pad_mask').sum(1).arraySync() as number[]
   const keys = keyBias(golden.tensor('audio_pad_mask')) // [batch, 1, 1, longest]
-  const features = golden.tensor('audio_features') // [batch, longest, twice the same]
+  const features = golden.tensor('audio_features') // [batch, longest, the same twice]
   return {
     features: tf.slice(features, [0, 0, 0], [-1, -1, features.shape[2]! / 2]),
     tokens: readAnchors(golden),
@@ -50,7 +50,10 @@ function readInputs(golden: GoldenFile): Inputs {
   }
 }
 
-/** Reads for every frame the id at its place in its row's list: [batch, frames] int32. */
+/**
+ * Looks up the id of every frame, by the frame's place in the ids of its row: [batch, frames]
+ * int32.
+ */
 export function readAnchors(golden: GoldenFile, prefix = ''): Tensor {
   const ids = golden.tensor(`${prefix}anchor_ids`)
   const places = golden.tensor(`${prefix}anchor_alignment`).cast('int32')
@@ -79,11 +82,11 @@ function evaluate(
     ...(video === 'given' ? [conditions.video.aligned(golden.turned('video_features'))] : []),
     ...(anchors ? [conditions.anchors(inputs.tokens)] : []),
   ]
-  const said = conditions.memory(golden.tensor('text_features'))
+  const memory = conditions.memory(golden.tensor('text_features'))
   return tf.tidy(() =>
     forward(golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
       base: shares.reduce((sum, share) => sum.add(share)),
-      memory: text ? said : tf.zeros([said.shape[0], 1, said.shape[2]!]),
+      memory: text ? memory : tf.zeros([memory.shape[0], 1, memory.shape[2]!]),
       frames,
       textKeys: text && frames ? inputs.textKeys : null,
     }),
@@ -135,7 +138,7 @@ function compareInput(
   ]
 }
 
-/** Each part from what the reference put into it. */
+/** Compares each part, given the reference's input to it. */
 function compareTransformer(
   { transformer }: VelocityNetwork,
   inputs: Inputs,
@@ -168,7 +171,7 @@ function compareTransformer(
   ]
 }
 
-/** Compares the first layer, from the reference's input to it. */
+/** Compares the first layer's attention, given the reference's input to it. */
 function compareAttention(
   { transformer }: VelocityNetwork,
   inputs: Inputs,
@@ -185,7 +188,7 @@ function compareAttention(
     number,
     number,
   ]
-  /** The two parts of every pair side by side again, and no scale in the queries. */
+  /** Puts the two parts of every pair side by side again, and undoes the scale of the queries. */
   const asThere = (which: 0 | 1) =>
     tf.tidy(() =>
       tf

@@ -19,7 +19,7 @@ test('each time memory runs out it is halved, never to nothing', () => {
   assert.equal(budget.framesSet, 4_096)
 })
 
-test('it grows back step by step, and no further than it is set', () => {
+test('it grows back step by step, up to the setting', () => {
   const budget = new BatchBudget(1_500, log)
   for (let i = 0; i < 2; i += 1) budget.shrink()
   step(budget, 999)
@@ -30,7 +30,7 @@ test('it grows back step by step, and no further than it is set', () => {
   assert.equal(budget.framesMax, 1_500)
 })
 
-test('what is configured has precedence; else it is what fits a device that counts, to a limit', () => {
+test('a configured size has precedence; otherwise it is what fits the device, up to a limit', () => {
   const framesOf = (configured: number | 'auto', framesFitting: number | null) =>
     budgetOf({ description: PLAIN_MODEL, framesFitting }, configured, log).framesMax
   assert.equal(framesOf(100, 50_000), 100)
@@ -39,7 +39,7 @@ test('what is configured has precedence; else it is what fits a device that coun
   assert.equal(framesOf('auto', null), PLAIN_MODEL.framesOnProcessor)
 })
 
-test('requests that share a processor have small batches, unless a size is configured', () => {
+test('requests that share a processor get small batches, unless a size is configured', () => {
   const description = { ...PLAIN_MODEL, framesOnProcessor: 1_024, framesOnSharedProcessor: 320 }
   const framesFor = (configured: number | 'auto', framesFitting: number | null) => {
     const budget = budgetOf({ description, framesFitting }, configured, log)

@@ -18,7 +18,7 @@ const lane = (
   rows = 1,
 ): WaitingLane => ({ id, requestId, accountId, model: 'test', rows, frames })
 
-/** Limits of every model, with a second for each frame. */
+/** The same limits for every model, with one second per frame. */
 const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
@@ -39,7 +39,7 @@ test('the budget counts rows, each as long as the longest', () => {
   assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(400))), [1, 2, 3])
 })
 
-test('a short request overtakes one that has been served much', () => {
+test('a short request overtakes one that has been served a lot', () => {
   const served = { accounts: new Map([['interactive a', 900]]), requests: new Map([['long', 900]]) }
   const waiting = [lane(1, 'long'), lane(2, 'long'), lane(3, 'short')]
   assert.deepEqual(ids(nextBatch(waiting, served, limits(100))), [3])
@@ -64,7 +64,7 @@ test('lanes that would fill the batch with padding wait for the next one', () =>
   assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(10_000))), [1, 3])
 })
 
-test('any batch keeps the budget, holds no lane twice, and is never empty while lanes wait', () => {
+test('every batch keeps to the budget, has no lane twice, and is never empty while lanes wait', () => {
   const lanes = fc.array(
     fc.record({
       accountId: fc.constantFrom('a', 'b', 'c'),
@@ -87,7 +87,7 @@ test('any batch keeps the budget, holds no lane twice, and is never empty while 
   )
 })
 
-test('whatever arrives, every lane is served in the end', () => {
+test('whatever arrives, every lane is eventually served', () => {
   const lanes = Array.from({ length: 30 }, (_, id) =>
     lane(id, `r${id % 7}`, `a${id % 3}`, 10 + ((id * 37) % 400)),
   )
@@ -106,7 +106,7 @@ test('whatever arrives, every lane is served in the end', () => {
   }
 })
 
-test('the work for a batch grows hardly faster than the lanes that wait', () => {
+test('the work for a batch grows hardly faster than the number of waiting lanes', () => {
   const readsFor = (count: number, requests: number): number => {
     let reads = 0
     const counted = Array.from(
@@ -124,12 +124,12 @@ test('the work for a batch grows hardly faster than the lanes that wait', () => 
   }
   for (const requests of [1, 64, 4_096]) {
     const [some, more] = [readsFor(512, requests), readsFor(4_096, requests)]
-    // Eight times as many lanes: n log n is 10.7 times as many reads, n squared 64.
+    // With eight times as many lanes, n log n means 10.7 times as many reads, and n squared 64.
     assert.ok(more < 12 * some, `${some} reads of 512 lanes, ${more} of 4,096`)
   }
 })
 
-test('a batch has lanes of one model: that of the lane which is first', () => {
+test('a batch has lanes of one model: that of the first lane', () => {
   const waiting = [
     { ...lane(1, 'r1', 'a'), model: 'stems' },
     lane(2, 'r2', 'b'),
@@ -141,7 +141,7 @@ test('a batch has lanes of one model: that of the lane which is first', () => {
   assert.deepEqual(ids(nextBatch(waiting, served, limits(1_000))), [2])
 })
 
-test('what an account may have of a batch goes by seconds, not by frames of other models', () => {
+test("an account's share of a batch counts in seconds, not in frames of other models", () => {
   const waiting = [
     ...[1, 2, 3].map((id) => ({ ...lane(id, 'r1', 'slow'), model: 'slow' })),
     ...[4, 5, 6].map((id) => lane(id, 'r2', 'quick')),
@@ -164,19 +164,19 @@ test('what an account may have of a batch goes by seconds, not by frames of othe
 
 const USUAL_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128]
 
-/** Rows of the batch that is made of lanes with so many each. */
+/** Returns the number of rows in a batch made from lanes with these numbers of rows. */
 function rowsTaken(rows: readonly number[]): number {
   const waiting = rows.map((each, id) => lane(id, `r${id}`, 'a', 100, each))
   const batch = nextBatch(waiting, nobodyServed, limits(20_000))
   return batch.reduce((sum, { rows: own }) => sum + own, 0)
 }
 
-test('batches have few numbers of rows', () => {
+test('batches have few different numbers of rows', () => {
   const load = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 64 })
   fc.assert(fc.property(load, (rows) => assert.ok(USUAL_ROWS.includes(rowsTaken(rows)))))
 })
 
-test('of lanes alike a third waits at most, of many a half', () => {
+test('at most a third of a few equal lanes waits, and at most half of many', () => {
   for (const each of [1, 2]) {
     for (let lanes = 1; lanes <= 100; lanes += 1) {
       const share = rowsTaken(Array<number>(lanes).fill(each)) / (each * lanes)
@@ -185,7 +185,7 @@ test('of lanes alike a third waits at most, of many a half', () => {
   }
 })
 
-test('what an account had in one class counts for nothing in the other', () => {
+test('service in one class does not count in the other', () => {
   const waiting = [
     lane(1, 'r1', 'a'),
     lane(2, 'r2', 'b'),
@@ -205,7 +205,7 @@ test('what an account had in one class counts for nothing in the other', () => {
   assert.deepEqual(first(waiting.slice(2)), [4])
 })
 
-test('the class that was served least for its share goes first, whichever account that is', () => {
+test('the class that was served least for its share goes first, whichever the account', () => {
   const waiting = [
     { ...lane(1, 'r1', 'a'), priority: 'batch' as const },
     { ...lane(2, 'r2', 'b'), priority: 'batch' as const },

@@ -1,4 +1,4 @@
-/** Failures are recognised by the words of tfjs-node and TensorFlow. */
+/** Failures are recognized by the messages of tfjs-node and TensorFlow. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -7,7 +7,7 @@ import { native } from '../../../../models/tensorflow/tensor.ts'
 
 const nameOf = (message: string) => computeErrorOf(message).name
 
-/** The error of a call. */
+/** Returns the error message of a failing call. */
 function messageOf(call: () => unknown): string {
   try {
     call()
@@ -17,7 +17,7 @@ function messageOf(call: () => unknown): string {
   throw new Error('it did not fail')
 }
 
-/** Messages of TensorFlow 2.21 for CUDA, whose texts are in its library. */
+/** Messages of TensorFlow 2.21, including those for CUDA, which are in its library. */
 const MESSAGES: Record<string, readonly string[]> = {
   DeviceMemoryError: [
     'Invalid TF_Status: 8\nMessage: OOM when allocating tensor with shape[9,9] and type float on ' +
@@ -66,7 +66,7 @@ for (const [name, messages] of Object.entries(MESSAGES)) {
   }
 }
 
-test('what the native library and Node say here is understood', () => {
+test('the messages of the native library and Node on this machine are recognized', () => {
   const { binding } = native
   const type = { name: 'T', type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }
   const square = (size: number) =>

@@ -11,7 +11,7 @@ const SCNET: ModelChoice = { kind: 'installed', name: 'scnet', folder: '/models/
 
 const loaded = (name: string) => ({ description: { ...PLAIN_MODEL, name }, framesFitting: null })
 
-/** Computes of an engine that has loaded nothing yet. */
+/** Makes the computes of an engine that has not loaded any model yet. */
 function start(device: 'cpu' | 'gpu') {
   const stopped: string[] = []
   const fake = (name: string, models: string[]) => ({
@@ -40,7 +40,7 @@ function start(device: 'cpu' | 'gpu') {
 
 const NAMES = ({ models }: Computes) => models.map(({ description }) => description.name)
 
-test('on a processor an installed model has a process of its own, and mini the thread', async () => {
+test('on a processor an installed model has a process of its own, and mini uses the thread', async () => {
   const { computes, stopped, free } = start('cpu')
   await computes.load(MINI)
   await computes.load(SCNET)
@@ -64,7 +64,7 @@ test('on a GPU all models share the thread', async () => {
   assert.equal(computes.canUnload('scnet'), false)
 })
 
-test('a process that is lost is reported, and its model is not here any more', async () => {
+test('a lost process is reported, and its model is gone', async () => {
   const { computes, lose } = start('cpu')
   const lost: string[] = []
   const ended: unknown[] = []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DeviceHealth } from '../../../../engine/compute/device-health.ts'
 
-test('a device is sick when it fails three jobs in a row, and that is said once', () => {
+test('a device that fails three jobs in a row is sick, which is reported once', () => {
   let sick = 0
   const health = new DeviceHealth(() => {
     sick += 1

@@ -1,6 +1,6 @@
 /**
- * Nearly every call of the built-in model runs as a graph: a simulation with the real batching
- * policy, chunk lengths, batch plans and graph cache.
+ * Simulates the real batching policy, chunk lengths, batch plans and graph cache, to check that
+ * nearly every call of the built-in model runs as a graph.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -45,9 +45,9 @@ interface Lane extends WaitingLane, PlannedLane {
 interface Load {
   name: string
   jobs: number
-  /** Seconds of a job, from a number in [0, 1). */
+  /** Length of a job, from a random number in [0, 1). */
   secondsOf(draw: number): number
-  /** What the network reads of the jobs, in turns. */
+  /** Views of the channels that the network reads, for the jobs in turn. */
   views: readonly PlannedLane['views'][]
 }
 
@@ -64,8 +64,8 @@ const LOADS: Load[] = [
 ]
 
 /**
- * The share of calls that are of graphs: one a batch of lanes that are alike on a GPU, else those of
- * its parts.
+ * Returns the share of calls that run as graphs. On a GPU, a batch of lanes of one shape is one
+ * call; otherwise, each of its parts is.
  */
 function shareOfGraphs({ jobs, secondsOf, views }: Load, { framesMax, together }: Device): number {
   const random = seededRandom(1)
@@ -120,7 +120,10 @@ function shareOfGraphs({ jobs, secondsOf, views }: Load, { framesMax, together }
   return found.filter(Boolean).length / found.length
 }
 
-/** What makes the calls of a batch in parts differ. */
+/**
+ * Describes each call of a batch computed in parts; calls with equal descriptions can share a
+ * graph.
+ */
 function partsOf({ groups, tokens }: BatchPlan): string[] {
   const rows = groups.reduce((sum, group) => sum + group.mixtures * rowsOf(group), 0)
   const calls = (part: string) =>
@@ -134,7 +137,7 @@ function partsOf({ groups, tokens }: BatchPlan): string[] {
 }
 
 interface Device {
-  /** The most that `auto` takes. */
+  /** The largest batch budget that `auto` chooses. */
   framesMax: number
   /** Whether a batch is one graph. */
   together: boolean

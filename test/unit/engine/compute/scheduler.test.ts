@@ -30,7 +30,10 @@ const budgets = (budget = new BatchBudget(1_000, log)) => new Map([['test', budg
 
 const owner = (requestId: string, accountId = 'a') => ({ requestId, accountId })
 
-/** A compute thread of one lane a head; `steps` needs of each, and which prompts break it. */
+/**
+ * A compute thread with one lane per head, each of which takes `steps` steps; `breaks` returns the
+ * error for a batch of prompts.
+ */
 class FakeCompute {
   readonly batches: string[][] = []
   readonly discarded: string[] = []
@@ -60,7 +63,7 @@ class FakeCompute {
   async step(lanes: readonly number[]) {
     const prompts = lanes.map((lane) => this.#prompts.get(lane) ?? '')
     this.batches.push(prompts)
-    await new Promise(setImmediate) // as a thread would: others get their turn meanwhile
+    await new Promise(setImmediate) // lets other work run meanwhile, as a thread would
     const error = this.#breaks(prompts)
     if (error) throw error
   }
@@ -77,13 +80,13 @@ class FakeCompute {
 const separate = (scheduler: Scheduler, prompt: string, signal = new AbortController().signal) =>
   scheduler.separate(order(prompt), owner(prompt), { signal, onStep: () => undefined })
 
-test('a chunk that is still being prepared holds up no other', async () => {
+test('a chunk that is still being prepared delays no other', async () => {
   const compute = new FakeCompute()
   let prepared = () => {}
   const preparing = new Promise<void>((resolve) => (prepared = resolve))
-  compute.prepare = async (asked) => {
-    if (asked.heads[0]!.prompt === 'slow') await preparing
-    return asked
+  compute.prepare = async (order) => {
+    if (order.heads[0]!.prompt === 'slow') await preparing
+    return order
   }
   const scheduler = new Scheduler(compute, budgets())
   const slow = separate(scheduler, 'slow')
@@ -93,22 +96,22 @@ test('a chunk that is still being prepared holds up no other', async () => {
   assert.deepEqual(compute.batches, [['x'], ['slow']])
 })
 
-test('a chunk that was given up while it was prepared is not opened', async () => {
+test('a chunk aborted while it was prepared is not opened', async () => {
   const compute = new FakeCompute()
   const open = mock.method(compute, 'open')
   let prepared = () => {}
   const preparing = new Promise<void>((resolve) => (prepared = resolve))
-  compute.prepare = (asked) => preparing.then(() => asked)
-  const given = new AbortController()
-  const separated = separate(new Scheduler(compute, budgets()), 'x', given.signal)
-  given.abort(new Error('gone'))
-  await assert.rejects(separated, /gone/)
+  compute.prepare = (order) => preparing.then(() => order)
+  const controller = new AbortController()
+  const separating = separate(new Scheduler(compute, budgets()), 'x', controller.signal)
+  controller.abort(new Error('gone'))
+  await assert.rejects(separating, /gone/)
   prepared()
   await new Promise(setImmediate)
   assert.equal(open.mock.callCount(), 0)
 })
 
-test('a lane that cannot be opened holds up no other', async () => {
+test("a lane that can't be opened delays no other", async () => {
   const compute = new FakeCompute()
   const open = compute.open.bind(compute)
   compute.open = (asked) =>
@@ -135,7 +138,7 @@ test('lanes of several requests are stepped together; each gets its own result',
   assert.deepEqual(compute.batches, [['x', 'y', 'z']])
 })
 
-test('a lane of several steps is stepped until it is done, and says so after each', async () => {
+test('a lane of several steps is stepped until it is done, with a report after each step', async () => {
   const compute = new FakeCompute(4)
   const scheduler = new Scheduler(compute, budgets())
   let steps = 0
@@ -175,8 +178,8 @@ test("each lane of a batch is told its share of the device's seconds", async (t)
 })
 
 /**
- * Serves 40 chunks of a batch request in batches of one chunk, next to those of an interactive one;
- * returns which requests the batches were of.
+ * Serves 40 chunks of a batch request in batches of one chunk, alongside those of an interactive
+ * one; returns the requests that the batches belonged to, in order.
  */
 async function withBatch(t: TestContext, interactive: number): Promise<string> {
   let milliseconds = 0
@@ -200,7 +203,7 @@ async function withBatch(t: TestContext, interactive: number): Promise<string> {
   return compute.batches.flat().join('')
 }
 
-test('batch has a quarter of the device while interactive requests wait, and then all of it', async (t) => {
+test('batch requests get a quarter of the device while interactive ones wait, and then all of it', async (t) => {
   const served = await withBatch(t, 30)
   const untilLast = served.slice(0, served.lastIndexOf('i') + 1)
   const shareOfBatch = untilLast.replaceAll('i', '').length / untilLast.length
@@ -221,8 +224,8 @@ test('a new lane joins those that are half done', async () => {
 })
 
 /**
- * Serves eight long requests of account a, and then a short one in parts, one after the other, as
- * the tagger's and the model's may come; counts the batches before each part. A batch takes 0.1 s.
+ * Serves eight long requests of account a, then a short one in parts that come one after the other,
+ * as the tagger's and the model's may; counts the batches before each part. A batch takes 0.1 s.
  */
 async function withNewcomer(t: TestContext, account: string, framesMax: number) {
   let milliseconds = 0
@@ -234,7 +237,7 @@ async function withNewcomer(t: TestContext, account: string, framesMax: number) 
     milliseconds += 100
     return (stepped = step(lanes))
   }
-  compute.open = (asked) => stepped.then(() => open(asked)) // a thread takes its calls in order
+  compute.open = (asked) => stepped.then(() => open(asked)) // a thread handles its calls in order
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
   const options = { signal: new AbortController().signal, onStep: () => undefined }
   const long = Array.from({ length: 8 }, async (_, i) => {
@@ -256,7 +259,7 @@ async function withNewcomer(t: TestContext, account: string, framesMax: number) 
   return waited
 }
 
-test('each part of a newcomer of another length is in the next batch, whoever waits', async (t) => {
+test('each part of a newcomer with another length is in the next batch, whoever waits', async (t) => {
   for (const account of ['a', 'another']) {
     for (const framesMax of [10, 40]) {
       const waited = await withNewcomer(t, account, framesMax)
@@ -265,7 +268,7 @@ test('each part of a newcomer of another length is in the next batch, whoever wa
   }
 })
 
-test('of newcomers the first goes first, and none goes before it again and again', async () => {
+test('the first newcomer goes first, and none can keep overtaking it', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log)))
   const names = ['long', 'long', 'one', 'two', 'three']
@@ -276,7 +279,7 @@ test('of newcomers the first goes first, and none goes before it again and again
   )
 })
 
-test('batches are small while several requests are open, and large for one alone', async () => {
+test('batches are small while several requests are open, and large for a single one', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(1_000, log, 10)))
   await Promise.all(['x', 'x', 'x', 'x', 'y'].map((prompt) => separate(scheduler, prompt)))
@@ -301,7 +304,7 @@ test('a lane that breaks its batch fails alone', async () => {
   assert.deepEqual(compute.discarded, ['bad'])
 })
 
-test('a batch for which there is no memory comes again as its halves, and later ones are smaller', async () => {
+test('a batch that does not fit in memory is repeated in halves, and later ones are smaller', async () => {
   const compute = new FakeCompute(2, (prompts) =>
     prompts.length > 2 ? new DeviceMemoryError('OOM') : null,
   )
@@ -318,7 +321,7 @@ test('a batch for which there is no memory comes again as its halves, and later 
   assert.deepEqual(compute.discarded, [])
 })
 
-test('memory that runs out once, for a small batch, costs half of the budget', async () => {
+test('running out of memory once, for a small batch, halves the budget', async () => {
   let failures = 0
   const compute = new FakeCompute(1, (prompts) =>
     prompts.length > 1 && failures++ === 0 ? new DeviceMemoryError('OOM') : null,
@@ -329,7 +332,7 @@ test('memory that runs out once, for a small batch, costs half of the budget', a
   assert.deepEqual([failures > 0, budget.framesMax], [true, 32_768])
 })
 
-test('a batch whose parts lack memory too halves the budget once', async () => {
+test('a batch whose parts do not fit in memory either halves the budget once', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.length > 1 ? new DeviceMemoryError('OOM') : null,
   )
@@ -342,7 +345,7 @@ test('a batch whose parts lack memory too halves the budget once', async () => {
 })
 
 for (const call of ['open', 'close'] as const) {
-  test(`memory that runs out in ${call} counts too`, async () => {
+  test(`running out of memory in ${call} counts too`, async () => {
     const compute = new FakeCompute()
     compute[call] = (): Promise<never> => Promise.reject(new DeviceMemoryError('OOM'))
     const budget = new BatchBudget(1_000, log)
@@ -356,7 +359,7 @@ for (const call of ['open', 'close'] as const) {
   })
 }
 
-test('a lane larger than all that was computed, with no memory for it alone, is too large', async () => {
+test('a lane larger than any computed before that does not fit alone is too large', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('large') ? new DeviceMemoryError('OOM') : null,
   )
@@ -366,7 +369,7 @@ test('a lane larger than all that was computed, with no memory for it alone, is 
   await assert.rejects(separate(scheduler, 'large'), DeviceMemoryError, 'the device lacks memory')
 })
 
-test('only a batch that was computed counts as one', async () => {
+test('only a batch that was really computed counts', async () => {
   let stepped = 0
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new DeviceError('no') : null,
@@ -408,11 +411,11 @@ test('a lost thread fails every lane of the batch with ComputeLostError', async 
   }
 })
 
-test('a lost thread takes the lanes with it that were not in the batch', async () => {
+test('a lost thread takes the lanes that were not in the batch with it', async () => {
   const compute = new FakeCompute(2, (prompts) =>
     prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'),
   )
-  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // of one lane
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // one lane
   for (const result of await Promise.allSettled([
     separate(scheduler, 'x'),
     separate(scheduler, 'y'),
@@ -422,7 +425,7 @@ test('a lost thread takes the lanes with it that were not in the batch', async (
 })
 
 for (const call of ['open', 'step', 'close'] as const) {
-  test(`a lane is let go of at once when it is aborted while its ${call} hangs`, async () => {
+  test(`a lane is let go at once if it is aborted while its ${call} hangs`, async () => {
     const compute = new FakeCompute()
     const stop = new AbortController()
     compute[call] = () => {

@@ -12,7 +12,7 @@ const log = createLogger('test', 'silent')
 
 type Compute = ReturnType<Computes['of']>
 
-/** A compute of lanes with one step, which ends when the gate opens. */
+/** A compute whose lanes take one step, which ends when the gate opens. */
 class GatedCompute {
   gate = Promise.resolve()
   restarting: Promise<void> | null = null
@@ -47,14 +47,14 @@ function start(computes: Record<string, GatedCompute>) {
   return { schedulers, separate, of }
 }
 
-/** A promise, and what settles it. */
+/** Returns a promise, and the function that resolves it. */
 function gate() {
   let open!: () => void
   const closed = new Promise<void>((resolve) => (open = resolve))
   return { closed, open }
 }
 
-test('a step that takes long on one compute delays no step on another', async () => {
+test('a slow step on one compute does not delay steps on another', async () => {
   const slow = new GatedCompute()
   const { closed, open } = gate()
   slow.gate = closed
@@ -68,15 +68,15 @@ test('a step that takes long on one compute delays no step on another', async ()
   assert.deepEqual([schedulers.stats().lanes, schedulers.stats().stepsTotal], [0, 4])
 })
 
-test('a compute that restarts is waited for, unless the job is given up', async () => {
+test('jobs wait for a compute that restarts, unless they are aborted', async () => {
   const slow = new GatedCompute()
   const { closed, open } = gate()
   slow.restarting = closed
   const { separate } = start({ slow })
-  const given = new AbortController()
-  const canceled = separate('slow', given.signal)
+  const controller = new AbortController()
+  const canceled = separate('slow', controller.signal)
   const other = separate('slow')
-  given.abort(new Error('canceled'))
+  controller.abort(new Error('canceled'))
   await assert.rejects(canceled, /canceled/)
   assert.equal(slow.steps, 0)
   slow.restarting = null
@@ -85,7 +85,7 @@ test('a compute that restarts is waited for, unless the job is given up', async 
   assert.equal(slow.steps, 1)
 })
 
-test('what a compute that has ended did is still counted', async () => {
+test('the work of a compute that has ended still counts', async () => {
   const one = new GatedCompute()
   const { separate, schedulers, of } = start({ one })
   await separate('one')

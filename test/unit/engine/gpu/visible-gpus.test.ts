@@ -4,7 +4,7 @@ import { visibleGpus } from '../../../../engine/gpu/visible-gpus.ts'
 
 const UUIDS = ['GPU-aaaa1111', 'GPU-bbbb2222', 'GPU-cccc3333']
 
-test('an engine shows the GPUs that CUDA gives to it', () => {
+test('an engine shows the GPUs that CUDA gives it', () => {
   for (const [visible, expected] of [
     [undefined, UUIDS],
     ['', []],

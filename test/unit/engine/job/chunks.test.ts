@@ -4,7 +4,7 @@ import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../../../../en
 import { cutChunks } from '../../../support/engine/cut-chunks.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-/** Distinct values, so that a sample out of place is seen. */
+/** Distinct values, so that any misplaced sample shows. */
 const ramp = (samples: number, channels = 1) =>
   Array.from({ length: channels }, (_, c) =>
     Float32Array.from({ length: samples }, (_unused, i) => i + 1 + c * 100_000),
@@ -34,7 +34,7 @@ async function cutAndJoin(signal: Float32Array[], plan: ChunkPlan, sizes: readon
   return { joined, lengths, starts }
 }
 
-/** Any plan that keeps to whole frames. */
+/** Any plan in whole frames. */
 const plans = fc
   .record({ frames: fc.integer({ min: 1, max: 60 }), frameSamples: fc.integer({ min: 1, max: 7 }) })
   .chain(({ frames, frameSamples }) =>
@@ -47,7 +47,7 @@ const plans = fc
       })),
   )
 
-test('cut then joined, a mixture of any length is what it was', async () => {
+test('a mixture of any length that is cut and joined is unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(
       plans,
@@ -59,7 +59,7 @@ test('cut then joined, a mixture of any length is what it was', async () => {
         const { joined, lengths, starts } = await cutAndJoin(signal, plan, sizes)
         for (const [c, channel] of joined.entries()) {
           assert.equal(channel.length, samples)
-          // Exactly: gains sum to 1 within 2^-53, and what is stored has 24 bits.
+          // Exact, because gains sum to 1 within 2^-53 and outputs have 24 bits.
           for (const [i, value] of channel.entries()) {
             assert.equal(value, signal[c]?.[i], `channel ${c} sample ${i}`)
           }
@@ -78,7 +78,7 @@ test('cut then joined, a mixture of any length is what it was', async () => {
   )
 })
 
-test('neighbours that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
+test('neighbors that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
   const stitcher = new Stitcher({ overlapSamples: 4 })
   const first = stitcher.push(0, [new Float32Array(8).fill(1)])
   const second = stitcher.push(4, [new Float32Array(8).fill(0)])
@@ -90,7 +90,7 @@ test('neighbours that disagree are cross-faded over the overlap, with gains that
   assert.deepEqual([...(stitcher.finish()[0] ?? [])], [0, 0, 0, 0])
 })
 
-test('what is held is bounded by a few chunks, whatever the length', async () => {
+test('no more than a few chunks are in memory, whatever the length', async () => {
   const plan = { chunkSamples: 100, overlapSamples: 20, frameSamples: 1 }
   let produced = 0
   let consumed = 0
@@ -137,13 +137,15 @@ const PLANS: [
 
 for (const [title, options, chunkSamples, overlapSamples] of PLANS) {
   test(`a plan keeps to ${title}`, () => {
-    const given = { ...planOptions, ...options }
-    const { frameSamples } = given
-    assert.deepEqual(planChunks(given), { chunkSamples, overlapSamples, frameSamples })
+    const planInput = { ...planOptions, ...options }
+    const { frameSamples } = planInput
+    assert.deepEqual(planChunks(planInput), { chunkSamples, overlapSamples, frameSamples })
   })
 }
 
-/** Any plan that the API allows, of media as long as a day, at the rates and channels that are taken. */
+/**
+ * Any plan that the API allows, for media of up to a day at the accepted rates and channel counts.
+ */
 const anyPlan = fc.record({
   sampleRate: fc.integer({ min: 8_000, max: 768_000 }),
   channels: fc.integer({ min: 1, max: 8 }),
@@ -163,7 +165,7 @@ test('whatever the options, the chunks and the samples in them are bounded by th
       const plan = planChunks(options)
       const samples = Math.ceil(seconds * options.sampleRate)
       const chunks = chunkCount(samples, plan)
-      // A chunk may be shortened by less than a frame, and its overlap is at most its half.
+      // A chunk may be shortened by less than a frame, and overlaps by at most half.
       const leastSeconds = 1 - options.frameSamples / options.sampleRate
       assert.equal(chunks <= Math.ceil((2 * seconds) / leastSeconds) + 1, true, `${chunks} chunks`)
       const longest = Math.min(samples, plan.chunkSamples)
@@ -177,7 +179,7 @@ test('whatever the options, the chunks and the samples in them are bounded by th
   )
 })
 
-test('a chunk of many channels at a high rate is shortened to what memory allows', () => {
+test('a chunk of many channels at a high rate is shortened to fit in memory', () => {
   const { chunkSamples } = planChunks({
     ...planOptions,
     sampleRate: 192_000,

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { ScratchRoom } from '../../../../engine/job/scratch-room.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 
-test('jobs wait from when the disk is found full until there is room', async () => {
+test('jobs wait from when the disk is full until it has space', async () => {
   let bytes = 10
   const free = async () => {
     if (bytes < 0) throw new Error('the folder is gone')

@@ -19,7 +19,7 @@ function joinWeighted(windows: Iterable<Window>): number[][] {
   return parts.at(-1)!.map((_, r) => parts.flatMap((part) => [...(part[r] ?? [])]))
 }
 
-/** Sample i of row r of a signal in which no two are alike. */
+/** Returns sample i of row r of a signal that never repeats. */
 const sampleAt = (row: number, i: number): number => Math.sin(1 + i * (row + 1.7))
 
 interface Sizes {
@@ -36,7 +36,7 @@ const cases = fc.record({
   rows: fc.integer({ min: 1, max: 3 }),
 })
 
-/** Cuts a signal into overlapping windows, the last of them shorter, weighted by triangles. */
+/** Cuts a signal into overlapping windows with triangular weights; the last windows are shorter. */
 function* cut(
   { samples, segment, strideShare, rows }: Sizes,
   signal: (row: number, i: number) => number,
@@ -49,7 +49,7 @@ function* cut(
   }
 }
 
-test('a signal that was cut and is joined comes back, a constant one among them', () => {
+test('a signal that is cut and joined comes back, even a constant one', () => {
   fc.assert(
     fc.property(cases, (sizes) => {
       for (const signal of [sampleAt, () => 0.7]) {
@@ -57,20 +57,20 @@ test('a signal that was cut and is joined comes back, a constant one among them'
         assert.equal(joined.length, sizes.rows)
         for (const [r, row] of joined.entries()) {
           const expected = Array.from({ length: sizes.samples }, (_, i) => signal(r, i))
-          assertClose(row, expected, { absolute: 1e-5 }) // at most 100 sums, rounded each
+          assertClose(row, expected, { absolute: 1e-5 }) // at most 100 sums, each of them rounded
         }
       }
     }),
   )
 })
 
-test('a sample is the mean of what windows say of it by their weights', () => {
+test('a sample is the weighted mean over its windows', () => {
   const ones = { start: 0, rows: [Float32Array.of(1, 1, 1)], weights: Float32Array.of(1, 1, 3) }
   const fives = { start: 2, rows: [Float32Array.of(5, 5)], weights: Float32Array.of(1, 0) }
-  assert.deepEqual(joinWeighted([ones, fives]), [[1, 1, 2, 0]]) // the last one has no weight
+  assert.deepEqual(joinWeighted([ones, fives]), [[1, 1, 2, 0]]) // the last sample has no weight
 })
 
-test('a triangle has no weight of 0 and its peak in the middle', () => {
+test('a triangle has no zero weights, and its peak is in the middle', () => {
   assert.deepEqual([...triangle(4)], [0.5, 1, 1, 0.5])
   assert.deepEqual(
     [...triangle(5)],

@@ -8,7 +8,7 @@ import {
   hasMoreValuesThan,
 } from '../../../../gateway/api/json-text.ts'
 
-test('compacted JSON is what would be written again, but for its numbers', () => {
+test('compacted JSON equals stringified JSON, except for its numbers', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom('', ' ', '\n\t'), (value, blanks) => {
       assert.equal(compactJson(JSON.stringify(value, null, blanks)), JSON.stringify(value))
@@ -18,7 +18,7 @@ test('compacted JSON is what would be written again, but for its numbers', () =>
   assert.equal(compactJson(written), '[12345678901234567890,1.10,"a \\" b"]')
 })
 
-test('the text of a field is that of the value that JSON.parse finds', () => {
+test('the text of a field is that of the value that JSON.parse returns', () => {
   const names = fc.constantFrom('a', 'b', '"', '{', '__proto__')
   const pairs = fc.array(fc.tuple(names, fc.jsonValue()))
   fc.assert(
@@ -35,7 +35,7 @@ test('the text of a field is that of the value that JSON.parse finds', () => {
     assert.equal(fieldText(json, 'a'), undefined)
 })
 
-test('depth counts arrays and objects inside each other', () => {
+test('depth counts nested arrays and objects', () => {
   const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
   assert.equal(isDeeperThan(0, 1), false)
   assert.equal(isDeeperThan(32, nested(32)), false)
@@ -43,7 +43,7 @@ test('depth counts arrays and objects inside each other', () => {
   assert.equal(isDeeperThan(32, { a: 1, b: nested(100_000) }), true)
 })
 
-test('values are counted without what strings hold, and no further than asked', () => {
+test('values are counted ignoring the content of strings, up to the requested maximum', () => {
   const texts: [string, number][] = [
     ['1', 1],
     ['[]', 2],

@@ -9,14 +9,14 @@ import {
 } from '../../../../gateway/api/pagination.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-test('a flag is true only when it says so', () => {
+test('a flag is true only if it says so', () => {
   for (const value of ['true', '1']) assert.equal(flagOf(value), true)
   for (const value of ['false', '', 'maybe', 'TRUE', undefined, ['true', 'true']]) {
     assert.equal(flagOf(value), false)
   }
 })
 
-test('an interval is clamped into 1 to 10 seconds; nonsense is 2', () => {
+test('an interval is clamped to 1 to 10 seconds; nonsense becomes 2', () => {
   const cases = { '0.2': 1, '1': 1, '2.5': 2.5, '10': 10, '11': 10, '-3': 1, Infinity: 10 }
   for (const [value, seconds] of Object.entries(cases)) {
     assert.equal(intervalMsOf(value), seconds * 1_000, value)
@@ -26,7 +26,7 @@ test('an interval is clamped into 1 to 10 seconds; nonsense is 2', () => {
   }
 })
 
-test('whatever is given, an interval and a limit are within their ranges', () => {
+test('whatever the input, an interval and a limit are within their ranges', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.double().map(String)), (value) => {
       const [interval, limit] = [intervalMsOf(value), limitOf(value)]

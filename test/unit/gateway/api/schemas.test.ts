@@ -1,4 +1,4 @@
-/** Everything that a client can send has bounds: each text, each list. */
+/** Every text and every list that a client can send has a maximum size. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,7 +18,7 @@ const BODIES = {
   CreateKeyRequest,
 }
 
-/** Every schema below `schema`, with its path. */
+/** Yields every schema below `schema` with its path. */
 function* schemasBelow(schema: any, path: string): Generator<[path: string, schema: any]> {
   yield [path, schema]
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
@@ -30,7 +30,7 @@ function* schemasBelow(schema: any, path: string): Generator<[path: string, sche
 const all = Object.entries(BODIES).flatMap(([name, schema]) => [...schemasBelow(schema, name)])
 const ofType = (type: string) => all.filter(([, schema]) => schema.type === type)
 
-test('every text of a body has a greatest length, and a form that U+0000 does not have', () => {
+test('every text of a body has a maximum length, and a form that excludes U+0000', () => {
   const texts = ofType('string').filter(
     ([, { enum: words, const: word }]) => !words && word === undefined,
   )
@@ -44,14 +44,14 @@ test('every text of a body has a greatest length, and a form that U+0000 does no
   }
 })
 
-test('every list of a body has a greatest length', () => {
+test('every list of a body has a maximum length', () => {
   const lists = ofType('array')
   assert.ok(lists.length >= 2, `${lists.length} lists`)
   for (const [path, { maxItems }] of lists)
     assert.ok(maxItems <= 64, `${path}: maxItems ${maxItems}`)
 })
 
-test('only metadata may have any depth and names', () => {
+test('only metadata may have arbitrary depth and names', () => {
   const free = ofType('object').filter(([, schema]) => Object.keys(schema.properties).length === 0)
   assert.deepEqual(
     free.map(([path]) => path),

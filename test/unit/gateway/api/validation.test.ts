@@ -9,7 +9,7 @@ import { fc } from '../../../support/basics/property.ts'
 const { separate: checkSeparation } = SUBMISSION_CHECKS
 const submission = (input: object) => checkSeparation({ input: { file_id: 'f', ...input } })
 
-/** Fields of an input, right and wrong ones mixed. */
+/** Inputs with a mix of valid and invalid fields. */
 const anyInput = fc.record(
   {
     prompt: fc.oneof(fc.string({ unit: 'grapheme' }), fc.anything()),
@@ -33,7 +33,7 @@ const anyInput = fc.record(
   { requiredKeys: [] },
 )
 
-test('whatever is submitted, the answer is checked options or a refusal that names a field', () => {
+test('whatever is submitted, the result is valid options or a refusal that names a field', () => {
   fc.assert(
     fc.property(fc.oneof(fc.record({ input: anyInput }), fc.anything()), (body) => {
       let checked
@@ -50,7 +50,7 @@ test('whatever is submitted, the answer is checked options or a refusal that nam
   )
 })
 
-test('whatever is posted as a file, the answer is a media type or a refusal', () => {
+test('whatever is posted as a file, the result is a media type or a refusal', () => {
   fc.assert(
     fc.property(fc.string(), fc.anything(), (content_type, file_size) => {
       const body = { file_name: 'a', purpose: 'audio.separate.input', content_type, file_size }
@@ -72,7 +72,7 @@ test('short chunks have a shorter overlap when none is asked for', () => {
   assert.equal(submission({ prompt: 'x', max_chunk_duration: 30 }).options.chunk_overlap, 5)
 })
 
-test('an option that is undefined has its default, as if it were absent', () => {
+test('an undefined option has its default, as if it were absent', () => {
   const none = Object.fromEntries(Object.keys(DEFAULT_OPTIONS).map((name) => [name, undefined]))
   assert.deepEqual(submission({ prompt: 'x', ...none }).options, DEFAULT_OPTIONS)
   const span = { start: 0, end: 1 }

@@ -7,7 +7,7 @@ import type { ServiceError } from '../../../../shared/errors.ts'
 const { signal } = new AbortController()
 const OPTIONS = { submit: { input: null }, file: { name: 'a.wav', content_type: 'audio/wav' } }
 
-/** The bytes of a file that comes in so many pieces of one byte. */
+/** Returns the size of a file that arrives in this many pieces of one byte. */
 async function bytesOf(pieces: number): Promise<number> {
   const messages = function* () {
     yield { options: OPTIONS }
@@ -24,7 +24,7 @@ test('a call has 100,000 messages at most', async () => {
   await assert.rejects(bytesOf(100_000), ({ code }: ServiceError) => code === 'PAYLOAD_TOO_LARGE')
 })
 
-test('what is not read yet holds up the sender', async () => {
+test('unread data holds back the sender', async () => {
   let sent = 0
   const messages = function* () {
     yield { options: OPTIONS }

@@ -23,14 +23,14 @@ function queryOf(signed: string): Record<string, string> {
 const check = (query: Record<string, unknown>, now = 5_000, key = KEY) =>
   checkSignedQuery(key, 'PUT', claims.path, query, now)
 
-test('a signed address says again what was signed, until it expires', () => {
+test('a signed address returns what was signed, until it expires', () => {
   const query = queryOf(signPath(KEY, claims))
   assert.deepEqual(check(query), claims)
   assert.deepEqual(check(query, 10_000), claims)
   assert.equal(check(query, 10_001), 'expired')
 })
 
-test('nothing of it can be changed', () => {
+test('no part of it can be changed', () => {
   const query = queryOf(signPath(KEY, claims))
   assert.equal(check({ ...query, expires: '99999' }), 'forged')
   assert.equal(check({ ...query, size: '43' }), 'forged')
@@ -51,10 +51,10 @@ test('nothing of it can be changed', () => {
   assert.equal(checkSignedQuery(KEY, 'PUT', '/media/inputs/file_2', query, 0), 'forged')
 })
 
-test('gateways of 0.2.0 and newer ones accept what the other has signed', () => {
+test("gateways of 0.2.0 and newer ones accept each other's signatures", () => {
   const older = queryOf(signPath(KEY, unnamed))
   assert.deepEqual(check(older), unnamed)
-  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads these alone
+  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads only these
   assert.deepEqual(read, older)
 })
 

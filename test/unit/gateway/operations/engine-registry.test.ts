@@ -1,4 +1,4 @@
-/** Engines that announce themselves, honest ones and thousands of others. */
+/** Engines that announce themselves: a few honest ones among thousands of fakes. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,7 +16,9 @@ import { NO_MODELS } from '../../../support/no-models.ts'
 
 const FLOOD = 20_000
 
-/** A registry, and where which engine really is; nobody answers elsewhere. */
+/**
+ * Starts a registry; `real` gives the true address of each engine, and nobody answers at any other.
+ */
 function startRegistry(real: Readonly<Record<string, string>>) {
   const clock = new FakeClock()
   const engineAt = new Map(Object.entries(real).map(([id, address]) => [address, id]))
@@ -52,38 +54,38 @@ function startRegistry(real: Readonly<Record<string, string>>) {
     address = real[engineId] ?? `10.0.0.1:${engineId}`,
     models_version = 0,
   ) => registry.announced({ engine_id: engineId, control_address: address, models_version })
-  const known = async () => (await registry.describe()).map((engine) => engine.engine_id)
-  /** Resolves when nobody is being asked for the first time. */
+  const engineIds = async () => (await registry.describe()).map((engine) => engine.engine_id)
+  /** Resolves once no engine is being called for the first time. */
   const settled = async () => {
-    for (let made = -1; made !== calls.made; await nextRound()) {
-      made = calls.made
+    for (let callsBefore = -1; callsBefore !== calls.made; await nextRound()) {
+      callsBefore = calls.made
       for (let i = 0; i < 10; i += 1) await nextRound()
     }
   }
-  return { registry, clock, calls, canceled, announce, known, settled, engineAt }
+  return { registry, clock, calls, canceled, announce, engineIds, settled, engineAt }
 }
 
-test('20,000 engines that are none are forgotten, called a few at a time, and hide no real one', async () => {
-  const { registry, clock, calls, canceled, announce, known, settled } = startRegistry({
+test('20,000 fake engines are called a few at a time, forgotten, and hide no real one', async () => {
+  const { registry, clock, calls, canceled, announce, engineIds, settled } = startRegistry({
     first: '10.0.0.2:1',
     later: '10.0.0.2:2',
   })
   announce('first')
-  assert.deepEqual(await known(), ['first'])
+  assert.deepEqual(await engineIds(), ['first'])
   for (let i = 0; i < FLOOD; i += 1) {
     announce(String(i))
-    announce('first', `10.0.0.3:${i}`) // which is not where it is
+    announce('first', `10.0.0.3:${i}`) // a false address
     announce(`alias-${i}`, '10.0.0.2:1')
   }
   assert.equal(registry.engines, ENGINES_MAX)
   assert.ok(calls.made < FLOOD / 100, 'an announcement alone is not answered by a call')
-  assert.deepEqual(await known(), ['first'])
+  assert.deepEqual(await engineIds(), ['first'])
   await registry.cancel('first', 'r1')
   await settled()
   assert.ok(calls.most <= FIRST_CALLS_MAX + 2, `${calls.most} calls at once`)
   assert.equal(calls.open, 1, 'of those that do not answer no connection is kept')
   announce('later')
-  assert.deepEqual((await known()).sort(), ['first', 'later'])
+  assert.deepEqual((await engineIds()).sort(), ['first', 'later'])
   await registry.cancel('later', 'r2')
   assert.deepEqual(canceled, ['first r1', 'later r2'])
   clock.advance(15_001)
@@ -92,19 +94,19 @@ test('20,000 engines that are none are forgotten, called a few at a time, and hi
 })
 
 test('an engine that has moved is found at its new place, once it fails at the old one', async () => {
-  const { clock, announce, known, settled, engineAt } = startRegistry({ e: '10.0.0.2:1' })
+  const { clock, announce, engineIds, settled, engineAt } = startRegistry({ e: '10.0.0.2:1' })
   announce('e')
-  assert.deepEqual(await known(), ['e'])
+  assert.deepEqual(await engineIds(), ['e'])
   engineAt.clear()
   engineAt.set('10.0.0.2:9', 'e')
   clock.advance(10_000)
-  announce('e', '10.0.0.2:9') // which asks for it at the old place
+  announce('e', '10.0.0.2:9') // makes the registry ask at the old address
   await settled()
   announce('e', '10.0.0.2:9')
-  assert.deepEqual(await known(), ['e'])
+  assert.deepEqual(await engineIds(), ['e'])
 })
 
-test('only addresses of the networks in ENGINE_NETWORKS are called', async () => {
+test('only addresses in ENGINE_NETWORKS are called', async () => {
   const connect = engineConnector(['127.0.0.0/8', '::1/128', '10.0.0.0/8'])
   for (const address of ['127.0.0.1:7000', '[::1]:7000', '10.1.2.3:65535', 'localhost:7000']) {
     ;(await connect(address)).close()
@@ -117,10 +119,10 @@ test('only addresses of the networks in ENGINE_NETWORKS are called', async () =>
   }
 })
 
-test('an engine whose models have changed is asked again at once, however often it says so', async () => {
-  const { clock, calls, announce, known, settled } = startRegistry({ first: '10.0.0.2:1' })
+test('an engine whose models have changed is called again at once, however often it announces that', async () => {
+  const { clock, calls, announce, engineIds, settled } = startRegistry({ first: '10.0.0.2:1' })
   announce('first')
-  await known()
+  await engineIds()
   assert.equal(calls.made, 1)
   clock.advance(1_000)
   for (let i = 0; i < FLOOD; i += 1) announce('first', '10.0.0.2:1', 1 + i)

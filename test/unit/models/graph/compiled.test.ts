@@ -1,4 +1,4 @@
-/** A graph gives the results of its steps. */
+/** A graph gives the same results as the operations it was made from. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compiled, compiledBy } from '../../../../models/graph/compiled.ts'
@@ -23,7 +23,7 @@ interface AddInputs {
   bias: Tensor | null
 }
 
-/** A bit of everything: constants, a weight, half the width, views, several outputs. */
+/** Uses a bit of everything: constants, a weight, half precision, views, several outputs. */
 const forward = (
   { x, bias }: AddInputs,
   scale: Tensor,
@@ -37,7 +37,7 @@ const forward = (
 
 const values = (x: Tensor): Float32Array => x.dataSync<'float32'>()
 
-test('every call gives the same as step by step, in any shapes', () => {
+test('every call gives the same result as step by step, in any shapes', () => {
   const asGraph = compiled(forward)
   const call = fc.record({
     rows: fc.integer({ min: 1, max: 3 }),
@@ -50,9 +50,12 @@ test('every call gives the same as step by step, in any shapes', () => {
       for (const { rows, biased, seed } of calls) {
         tf.tidy(() => {
           const x = tf.randomNormal([rows, 4], 0, 1, 'float32', seed)
-          const given = { x, bias: biased ? tf.randomNormal([6], 0, 1, 'float32', seed + 1) : null }
+          const inputs = {
+            x,
+            bias: biased ? tf.randomNormal([6], 0, 1, 'float32', seed + 1) : null,
+          }
           const scale = tf.scalar(seed % 7)
-          const [actual, expected] = [asGraph(given, scale), forward(given, scale)]
+          const [actual, expected] = [asGraph(inputs, scale), forward(inputs, scale)]
           assertClose(values(actual.product), values(expected.product), { absolute: 1e-5 })
           assertClose(values(actual.parts.sum), values(expected.parts.sum), { absolute: 1e-4 })
         })
@@ -63,7 +66,7 @@ test('every call gives the same as step by step, in any shapes', () => {
   )
 })
 
-test('what reads a tensor is no graph, and says so; what comes after is computed as ever', () => {
+test("a function that reads a tensor can't be a graph, and says so; later calls work as usual", () => {
   const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
   const x = tf.scalar(2)
   for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
@@ -80,7 +83,7 @@ test('a plan is part of the graph, and another plan has another graph', () => {
   }
 })
 
-test('inputs that were one and the same need not be so the next time', () => {
+test('inputs that were the same tensor need not be the next time', () => {
   const asGraph = compiled((a: Tensor, b: Tensor) => a.sub(b))
   const [x, y] = [tf.tensor1d([5, 6]), tf.tensor1d([1, 1])]
   for (let call = 0; call <= WARM_UP_CALLS; call += 1)
@@ -89,18 +92,18 @@ test('inputs that were one and the same need not be so the next time', () => {
     assert.deepEqual([...values(asGraph(x, y))], [4, 5])
 })
 
-test('what is given, or was there, can be what comes out', () => {
+test('inputs and existing tensors can be outputs', () => {
   const asGraph = compiled((x: Tensor) => ({ x: x.clone(), weight: weight.clone() }))
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    const given = tf.tensor1d([call])
-    const out = asGraph(given)
+    const input = tf.tensor1d([call])
+    const out = asGraph(input)
     assert.deepEqual([...values(out.x)], [call])
     assertClose(values(out.weight), values(weight), { absolute: 0 })
-    tf.dispose([given, out.x, out.weight])
+    tf.dispose([input, out.x, out.weight])
   }
 })
 
-test('a graph within a graph is a part of it; what is no tensor is refused', () => {
+test('a graph within a graph becomes part of it; anything but tensors is refused', () => {
   const inner = compiled((x: Tensor) => x.add(1))
   const outer = compiled((x: Tensor) => tf.tidy(() => inner(x).mul(2)))
   const x = tf.scalar(2)
@@ -112,12 +115,12 @@ test('a graph within a graph is a part of it; what is no tensor is refused', () 
   assert.throws(() => withNumber(x, 3), /tensors, not a number/)
 })
 
-/** More than have a graph at once. */
+/** More shapes than can have a graph at once. */
 const SHAPES = 70
 
-test('graphs that were not used for long are freed, and made again when they are wanted', () => {
+test('graphs that were not used for long are freed, and made again when needed', () => {
   const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
-  const { made, removed, held } = functionsDuring(() => {
+  const { added, removed, remaining } = functionsDuring(() => {
     for (let round = 0; round < 2; round += 1) {
       for (let size = 1; size <= SHAPES; size += 1) {
         for (let call = 0; call < WARM_UP_CALLS; call += 1) {
@@ -129,29 +132,29 @@ test('graphs that were not used for long are freed, and made again when they are
       }
     }
   })
-  assert.equal(made.length, 2 * SHAPES)
-  assert.equal(new Set(made).size, SHAPES, 'made again, they have the same names')
+  assert.equal(added.length, 2 * SHAPES)
+  assert.equal(new Set(added).size, SHAPES, 'made again, they have the same names')
   const { length } = removed
   assert.ok(length >= SHAPES && length < 2 * SHAPES, `${length} were freed`)
   const run = (name: string) => () => native.binding.executeOp(name, [], [], 1)
-  const gone = removed.filter((name) => !held.has(name))
-  assert.ok(gone.length >= SHAPES - 64)
-  for (const name of gone) assert.throws(run(name), /nor a name of a function/)
+  const unused = removed.filter((name) => !remaining.has(name))
+  assert.ok(unused.length >= SHAPES - 64)
+  for (const name of unused) assert.throws(run(name), /nor a name of a function/)
 })
 
-/** The names of functions that are made and removed while `work` runs, and those that stay. */
+/** Runs `work` and lists the functions it adds and removes, and those that remain. */
 function functionsDuring(work: () => void) {
   const { binding } = native
-  const [made, removed]: [string[], string[]] = [[], []]
-  const held = new Set<string>()
+  const [added, removed]: [string[], string[]] = [[], []]
+  const remaining = new Set<string>()
   const addFunction = (...words: Parameters<typeof binding.addFunction>) => {
-    made.push(words[0])
-    held.add(words[0])
+    added.push(words[0])
+    remaining.add(words[0])
     binding.addFunction(...words)
   }
   const removeFunction = (name: string) => {
     removed.push(name)
-    held.delete(name)
+    remaining.delete(name)
     binding.removeFunction(name)
   }
   native.binding = Object.create(binding, {
@@ -163,5 +166,5 @@ function functionsDuring(work: () => void) {
   } finally {
     native.binding = binding
   }
-  return { made, removed, held }
+  return { added, removed, remaining }
 }

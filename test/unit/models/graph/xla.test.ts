@@ -1,4 +1,4 @@
-/** XLA compiles a graph on another thread, while the graph goes on as it is. */
+/** XLA compiles a graph on another thread while the uncompiled graph keeps running. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { compiled, compiler } from '../../../../models/graph/compiled.ts'
@@ -26,7 +26,7 @@ interface Call {
   isCompiled: boolean
 }
 
-/** Graphs that are called while `work` runs. */
+/** Returns the graphs called while `work` runs. */
 async function callsDuring(work: () => Promise<void>): Promise<Call[]> {
   const { binding } = native
   const calls: Call[] = []
@@ -44,7 +44,7 @@ async function callsDuring(work: () => Promise<void>): Promise<Call[]> {
   return calls
 }
 
-test('calls are answered while XLA compiles; then they are what it has made', async () => {
+test('calls are answered while XLA compiles; later calls use the compiled graph', async () => {
   const forward = (x: Tensor) => tf.tidy(() => softmax(x).div(lastAxisNorm(x)).add(1))
   const expected = forward(tf.tensor2d([[1, 2, 3]])).dataSync<'float32'>()
   const [one, same] = [compiled(forward), compiled((x: Tensor) => forward(x))]
@@ -66,7 +66,7 @@ test('calls are answered while XLA compiles; then they are what it has made', as
   assert.equal(new Set(calls.map(({ name }) => name)).size, 1, 'what does the same is one graph')
 })
 
-/** Makes a compiler, and a binding that answers by `done` when it is told to. */
+/** Makes a compiler, and a binding that reports a result when the test calls `done`. */
 function stub() {
   const [held, started]: [string[], string[]] = [[], []]
   let done: (problem: string | null) => void = () => undefined
@@ -84,7 +84,7 @@ function stub() {
   return { compiler, held, started, call, end: (problem: string | null) => done(problem) }
 }
 
-test('graphs are compiled one at a time, and kept meanwhile; one that is refused goes on', async () => {
+test('graphs are compiled one at a time, and kept meanwhile; a refused one keeps running uncompiled', async () => {
   const { compiler, held, started, call, end } = stub()
   const refusals: string[] = []
   compiler.onRefusal = (reason) => refusals.push(reason)
@@ -99,7 +99,7 @@ test('graphs are compiled one at a time, and kept meanwhile; one that is refused
   assert.deepEqual([call('a'), call('b'), started], [false, true, ['a', 'b']])
 })
 
-test('a process compiles no more graphs than it may hold', () => {
+test('a process compiles no more graphs than it may keep', () => {
   const { started, call, end } = stub()
   for (let i = 0; i < 100; i += 1) {
     call(`${i}`)

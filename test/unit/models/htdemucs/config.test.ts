@@ -11,10 +11,10 @@ const { kwargs } = JSON.parse(
 )
 
 test('a segment is as long as its fraction says, to the sample', () => {
-  assert.equal(readHTDemucsConfig(kwargs).segmentSamples, 343_980) // 7.8 s in floats has 343,979
+  assert.equal(readHTDemucsConfig(kwargs).segmentSamples, 343_980) // in floating point, 7.8 s would have 343,979
 })
 
-test('an argument that would need other code is refused by name', () => {
+test('an unsupported argument is refused by name', () => {
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ wiener_iters: 1 }, /HTDemucs with wiener_iters 1 is not supported, only 0/],
     [{ dconv_mode: undefined }, /HTDemucs with dconv_mode nothing is not supported, only 3/],

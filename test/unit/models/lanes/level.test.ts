@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LevelMeter, levelOf } from '../../../../models/lanes/level.ts'
 import { noise } from '../../../support/models/lanes.ts'
 
-test('the level of blocks is that of their mono mix as a whole, quiet and off centre too', () => {
+test('the level of blocks is that of their whole mono mix, even if quiet or off center', () => {
   for (const scale of [1, 1e-6]) {
     const sides = [1, 2].map((seed) => noise(10_000, seed, scale).map((x) => x + 0.3))
     const mono = sides[0]!.map((x, i) => (x + sides[1]![i]!) / 2)
@@ -24,7 +24,7 @@ test('the level of blocks is that of their mono mix as a whole, quiet and off ce
   }
 })
 
-test('silence has no deviation, and what is no number counts as silence', () => {
+test('silence has no deviation, and NaN counts as silence', () => {
   assert.deepEqual(levelOf([new Float32Array(3)]), { mean: 0, deviation: 0 })
   assert.deepEqual(levelOf([]), { mean: 0, deviation: 0 })
   assert.deepEqual(

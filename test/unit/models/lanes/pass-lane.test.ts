@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PassLane, type PassLanePlan } from '../../../../models/lanes/pass-lane.ts'
 
-/** Two samples that a network takes, on two sides. */
+/**
+ * Opens a lane of a network that takes six stereo samples and whose two stems make up the target.
+ */
 function laneOf(channels: number[][], more: Partial<PassLanePlan<null>>, levels?: object[]) {
   const chunk = {
     channels: channels.map((wave) => Float32Array.from(wave)),
@@ -23,7 +25,7 @@ function laneOf(channels: number[][], more: Partial<PassLanePlan<null>>, levels?
 
 const inputOf = (lane: PassLane<null>) => [...lane.input().dataSync<'float32'>()]
 
-test('a short chunk is mirrored where more than half is there, and followed by silence else', () => {
+test('a short chunk is mirrored if more than half is there, and otherwise followed by silence', () => {
   const mirrorsShort = { mirrorsShort: true }
   const long = laneOf([[1, 2, 3, 4]], mirrorsShort)
   assert.deepEqual(inputOf(long), [1, 2, 3, 4, 3, 2, 1, 2, 3, 4, 3, 2])
@@ -32,7 +34,7 @@ test('a short chunk is mirrored where more than half is there, and followed by s
   assert.deepEqual(inputOf(laneOf([[1, 2, 3, 4]], {})).slice(0, 6), [1, 2, 3, 4, 0, 0])
 })
 
-test('a chunk is at the level of its mixture, else at its own, and each stem has the mean', () => {
+test("a chunk is normalized by its mixture's level, or else its own, and each stem gets the mean back", () => {
   const wave = [1, 2, 3, 6]
   const lane = laneOf([wave], { isLevelled: true }, [{ mean: 1, deviation: 2 }])
   assert.deepEqual(inputOf(lane).slice(0, 6), [0, 0.5, 1, 2.5, 0, 0])
@@ -46,7 +48,7 @@ test('a chunk is at the level of its mixture, else at its own, and each stem has
   assert.ok(Math.abs(own.reduce((sum, x) => sum + x * x, 0) / 4 - 1) < 1e-6)
 })
 
-test('of a silent mixture every stem is silent', () => {
+test('every stem of a silent mixture is silent', () => {
   const lane = laneOf([[0, 0, 0]], { isLevelled: true })
   assert.deepEqual(inputOf(lane), Array(12).fill(0))
   lane.advance(new Float32Array(24).fill(9), [0, 1])

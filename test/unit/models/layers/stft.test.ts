@@ -39,7 +39,7 @@ test('the inverse gives the signal back, for every rate, shift and length', () =
   }
 })
 
-test("a sine lies in its bin, at the height of half the window's sum", () => {
+test("a sine is in its bin, with half of the window's sum", () => {
   const hop = 512
   const framing = { hop, frames: frameCount(32_000, hop, 0), shift: 0 }
   const angle = (2 * Math.PI * 64) / 2048
@@ -54,12 +54,12 @@ test("a sine lies in its bin, at the height of half the window's sum", () => {
   row.dispose()
 })
 
-test('frames number as torch.stft numbers them', () => {
+test('frames are numbered like those of torch.stft', () => {
   assert.equal(frameCount(48_960, 512, 0), 96)
   assert.equal(frameCount(51_200, 512, 0), 101)
 })
 
-test('a window of whole hops is framed without copies of padding', () => {
+test('a window of whole hops is framed without copying padding', () => {
   const operations: string[] = []
   const { binding } = native
   const executeOp: Binding['executeOp'] = (...operation) => {
@@ -81,14 +81,14 @@ test('a window of whole hops is framed without copies of padding', () => {
   }
 })
 
-test('channels lie next to each other, real before imaginary part, and come back', () => {
+test('channels are adjacent, real before imaginary part, and can be separated again', () => {
   tf.tidy(() => {
-    // 2 items of 2 channels, 3 frames, 5 bins: each part is a number of its own
+    // 2 items of 2 channels, 3 frames and 5 bins; every number is different.
     const real = tf.range(0, 60).reshape([4, 3, 5])
     const imaginary = real.add(100)
     const parts = interleaveChannels(tf.complex(real, imaginary), 2)
     assert.deepEqual(parts.shape, [2, 3, 5, 4])
-    // item 1, frame 2, bin 3: of its channels 0 and 1
+    // Item 1, frame 2, bin 3: channels 0 and 1.
     assert.deepEqual(
       [...tf.slice(parts, [1, 2, 3, 0], [1, 1, 1, 4]).dataSync()],
       [43, 143, 58, 158],

@@ -1,4 +1,4 @@
-/** Figures of quality in documents are those that models/training/EXPERIMENTS.md measured. */
+/** The quality figures in the documents are those measured in models/training/EXPERIMENTS.md. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const EXPERIMENTS = read('models/training/EXPERIMENTS.md')
 const sectionOf = (heading: string): string =>
   EXPERIMENTS.split(/^##+ /m).find((section) => section.startsWith(`${heading}\n`)) ?? ''
 
-/** Mean, median and the percentage that improved, of a row: SI-SDRi in dB. */
+/** Reads a row: mean and median SI-SDRi in dB, and the percentage that got worse. */
 function row(heading: string, name: string) {
   const line = sectionOf(heading)
     .split('\n')
@@ -26,7 +26,7 @@ function row(heading: string, name: string) {
 const real = (name: string) => row('Real recordings', name)
 const own = (name: string) => row("Material of training's own kind", name).mean
 
-/** The range of classes in whole dB, such as `12 to 15`. */
+/** Returns the range of the means of these classes in whole dB, such as `12 to 15`. */
 function classes(...names: string[]): string {
   const means = names.map((name) => {
     const [, mean] =
@@ -43,7 +43,7 @@ const [woman, man] = [real('woman x man').mean, real('man x woman').mean]
 const speech = real('speech in everyday sounds').mean
 const drums = real('drums from an instrument').mean
 
-/** Pieces of pages that hold figures. */
+/** Parts of documents that contain figures. */
 const PIECES: Readonly<Record<string, readonly string[]>> = {
   'README.md': [
     `| ${speech} · ${real('everyday sounds in speech').mean} |`,
@@ -83,7 +83,7 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const [page, pieces] of Object.entries(PIECES)) {
-  test(`the figures of ${page} are those that were measured`, () => {
+  test(`the figures in ${page} are those that were measured`, () => {
     let rest = read(page)
     for (const piece of pieces) {
       assert.ok(rest.includes(piece), `${page} should have: ${piece}`)

@@ -1,4 +1,4 @@
-/** The page of known sounds lists the names of the weights that are served. */
+/** The page of known sounds lists the names in the weights that are served. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -5,7 +5,9 @@ import { predictSpans } from '../../../../models/mini/predict-spans.ts'
 const SECONDS = 10
 const TOKEN_SECONDS = 0.02
 
-/** Spans of ten seconds in which the target is as probable as `at` gives for each. */
+/**
+ * Predicts the spans of ten seconds in which `at` gives the probability of the target at each time.
+ */
 function spansOf(at: (second: number) => number, startSecond = 0) {
   const tokens = SECONDS / TOKEN_SECONDS
   const activity = Float32Array.from({ length: tokens }, (_, i) =>
@@ -29,11 +31,11 @@ test('a span is where the target probably sounds, with a margin', () => {
   assert.equal(span?.include, true)
 })
 
-test('tokens that begin before the chunk are counted from there', () => {
+test('tokens that start before the chunk count from there', () => {
   assertSpan(spansOf(within(3, 5, 0.9, 0.05), -0.01)[0], 2.89, 5.09)
 })
 
-test('what is never sure makes no span; one that is carries its weaker surroundings', () => {
+test('without a sure moment there is no span; with one, the span includes weaker surroundings', () => {
   assert.deepEqual(spansOf(within(3, 5, 0.5, 0.05)), [])
   const [span] = spansOf((second) => (second >= 3 && second < 5 ? (second < 4 ? 0.9 : 0.4) : 0.05))
   assertSpan(span, 2.9, 5.1)
@@ -44,7 +46,7 @@ test('short pauses are bridged, long ones are not', () => {
   assert.equal(spansOf((second) => (second % 5 < 2 ? 0.9 : 0.01)).length, 2)
 })
 
-test('a moment is no span, and spans stay within the chunk', () => {
+test('a moment is not a span, and spans stay within the chunk', () => {
   assert.deepEqual(spansOf(within(3, 3.05, 0.9, 0.05)), [])
   assertSpan(spansOf(() => 0.9)[0], 0, SECONDS)
 })

@@ -1,13 +1,13 @@
-/** How much of the target is let through. */
+/** How much of the target passes at each match. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchOf, presenceGain } from '../../../../models/mini/presence.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-/** Four roundings of each of two gains, none of which is above 1. */
+/** Two gains, none above 1, each rounded four times. */
 const ROUNDING = 4 * Number.EPSILON
 
-test('28 dB less of what is improbable, all of what may be there, no step between, never silence', () => {
+test('28 dB less of improbable sounds, all of possible ones, no step between, and never silence', () => {
   const decibels = [0, 0.15, 0.25, 1].map((match) => 20 * Math.log10(presenceGain(match)))
   assert.deepEqual(decibels.map(Math.round), [-28, -28, 0, 0])
   assert.equal(presenceGain(0.25), 1)
@@ -20,7 +20,7 @@ test('28 dB less of what is improbable, all of what may be there, no step betwee
   )
 })
 
-test('the match rises with the probability and where much was found; softness is no sign', () => {
+test('the match rises with the probability and with how much was found; a soft sound is not penalized', () => {
   for (const share of [0, 0.01, 0.2]) assert.equal(matchOf(0.3, share).toFixed(9), '0.300000000')
   assert.ok(matchOf(0.07, 0.9) > 0.25, 'what is nearly all of the mixture keeps its level')
   assert.deepEqual([matchOf(0, 1), matchOf(1, 0), matchOf(1, 1)], [0, 1, 1])

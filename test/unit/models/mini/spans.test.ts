@@ -10,13 +10,13 @@ const EDGE = 0.01
 const include = (start: number, end: number): Span => ({ start, end, include: true })
 const exclude = (start: number, end: number): Span => ({ start, end, include: false })
 
-/** Gains at given milliseconds of one second. */
+/** Returns the gains at these milliseconds of one second. */
 const at = (spans: Span[], ...milliseconds: number[]) => {
   const gain = spanGain(spans, RATE, RATE)
   return milliseconds.map((i) => gain[i])
 }
 
-test('an excluded span is silent, everything else as it was', () => {
+test('an excluded span is silent, and everything else is unchanged', () => {
   assert.deepEqual(at([exclude(0.3, 0.5)], 0, 289, 300, 400, 499, 511, 999), [1, 1, 0, 0, 0, 1, 1])
 })
 
@@ -29,12 +29,12 @@ test('an excluded span wins over an included one', () => {
   assert.deepEqual(at([include(0.2, 0.8), exclude(0.4, 0.5)], 300, 450, 700), [1, 0, 1])
 })
 
-test('included spans that touch or overlap are one', () => {
+test('included spans that touch or overlap are merged', () => {
   const gain = spanGain([include(0.1, 0.4), include(0.4, 0.7), include(0.6, 0.9)], RATE, RATE)
   assert(gain.subarray(111, 889).every((value) => value === 1))
 })
 
-test('edges are raised cosines of 10 ms within what sounds', () => {
+test('edges are raised cosines of 10 ms within the audible part', () => {
   const gain = spanGain([include(0.5, 1)], RATE, RATE)
   assert.equal(gain[500], 0)
   for (let i = 0; i < 10; i += 1) {
@@ -53,7 +53,7 @@ test('an empty included span says that the target sounds in other chunks', () =>
   assert(spanGain([include(0, 0)], RATE, RATE).every((value) => value === 0))
 })
 
-test('neighbouring chunks agree on a span that crosses both', () => {
+test('neighboring chunks agree on a span that crosses both', () => {
   const spans = [include(0.4, 0.705), exclude(0.55, 0.6)]
   const whole = spanGain(spans, RATE, RATE)
   const shifted = spans.map((span) => ({ ...span, start: span.start - 0.5, end: span.end - 0.5 }))
@@ -61,7 +61,10 @@ test('neighbouring chunks agree on a span that crosses both', () => {
   for (const [i, gain] of second.entries()) assert(Math.abs(gain - whole[500 + i]!) < 1e-5)
 })
 
-/** The conditioning of four tokens of a quarter of a second: + sounds, - does not sound, . nothing. */
+/**
+ * Shows the conditioning of four tokens of a quarter second each: `+` sounds, `-` does not sound,
+ * `.` unknown.
+ */
 const marks = (...spans: Span[]) => {
   const numbers = spanTokens(spans, 1, { tokens: 4, tokenSeconds: 0.25, startSecond: 0 })
   return [0, 1, 2, 3].map((i) => '.+-'[numbers[2 * i]! + 2 * numbers[2 * i + 1]!]).join('')
@@ -75,7 +78,7 @@ test('tokens condition the network on where the target sounds and where it does 
   assert.equal(marks(include(0, 0.5), exclude(0.25, 0.5)), '+---')
 })
 
-test('tokens that begin before the chunk or end after it go by its ends', () => {
+test('tokens that start before the chunk or end after it count by its ends', () => {
   const clock = { tokens: 2, tokenSeconds: 1, startSecond: -0.6 }
   assert.deepEqual([...spanTokens([include(0, 1)], 1, clock)], [1, 0, 1, 0])
   assert.deepEqual([...spanTokens([exclude(0, 0.5)], 1, clock)], [0, 1, 0, 0])

@@ -1,4 +1,4 @@
-/** A prompt's logits give names, or that none is near. */
+/** The logits of a prompt lead to names, or to none if no name is close. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { understand, type Name } from '../../../../models/mini/text/understand.ts'
@@ -11,7 +11,7 @@ const names: Name[] = [
 const logitsOf = (dog: number, woman: number) =>
   Float32Array.from(names, (_, i) => [dog, woman][i] ?? 0)
 
-test('a name well above the others is near, and the probable ones are listed', () => {
+test('a name well above the others is close, and the probable ones are listed', () => {
   const near = understand(names, logitsOf(17, 16), 'a hound')
   assert.equal(near.understoodAs, 'dog barking')
   assert.deepEqual(
@@ -23,7 +23,7 @@ test('a name well above the others is near, and the probable ones are listed', (
   assert.equal(near.mayBeVoice, true)
 })
 
-test('none is near where the best is little above the mean, however probable it is', () => {
+test('none is close if the best is little above the mean, however probable it is', () => {
   const far = understand(names, logitsOf(13, 0), 'a hound')
   assert.equal(far.understoodAs, null)
   assert.ok(far.meanings[0]!.probability > 0.99)
@@ -31,7 +31,7 @@ test('none is near where the best is little above the mean, however probable it 
   assert.equal(understand(names, logitsOf(0, 13), 'a lady').mayBeVoice, true)
 })
 
-test('a name is always known, and never what is written in another script', () => {
+test('a name is always recognized, and text in another script never is', () => {
   assert.equal(understand(names, logitsOf(0, 0), 'dog barking').understoodAs, 'dog barking')
   const foreign = understand(names, logitsOf(99, 0), '드럼')
   assert.deepEqual([foreign.understoodAs, foreign.mayBeVoice], [null, false])

@@ -25,8 +25,8 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
     lane.endEncodingStep()
   }
   assert.equal(lane.leftToEncode, undefined)
-  const begun = { base: tf.zeros([1, 5, 2]), memory: tf.zeros([1, 1, 2]) }
-  lane.begin(begun, lane.entered(tf.zeros([1, 5, 4])), undefined)
+  const flow = { base: tf.zeros([1, 5, 2]), memory: tf.zeros([1, 1, 2]) }
+  lane.begin(flow, lane.entered(tf.zeros([1, 5, 4])), undefined)
   for (let i = 0; i < 8; i += 1) {
     assert.deepEqual(lane.stride, { time: i / 8, step: 1 / 8 })
     lane.advance(lane.entered(tf.zeros([1, 5, 4])))

@@ -1,4 +1,4 @@
-/** The tagger's rules against those of the training (`golden_decisions`). */
+/** The tagger's rules give the same decisions as in training (`golden_decisions`). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deviceDefaults, oneGpu } from '../../../../models/tensorflow/device-defaults.ts'
 
-test('what an operator sets has precedence, an empty value too', () => {
+test("an admin's settings have precedence, even empty ones", () => {
   const defaults = deviceDefaults({})
   assert.deepEqual(defaults, {
     TF_CPP_MIN_LOG_LEVEL: '2',
@@ -25,7 +25,7 @@ test('TF32 is off where float32 is promised, and left alone where bfloat16 is', 
     assert.equal(deviceDefaults({ PRECISION }).NVIDIA_TF32_OVERRIDE, undefined)
 })
 
-test('where XLA is on, it keeps what it compiled for GPUs, and finds the compiler of CUDA', () => {
+test("with XLA on, it caches what it compiled for GPUs, and finds CUDA's compiler", () => {
   const flagsOf = (XLA?: string, nvcc = '/nowhere') => {
     const { TF_XLA_FLAGS, XLA_FLAGS } = deviceDefaults({ XLA, WINNOW_CACHE_DIR: '/cache' }, nvcc)
     return [TF_XLA_FLAGS, XLA_FLAGS]
@@ -38,7 +38,7 @@ test('where XLA is on, it keeps what it compiled for GPUs, and finds the compile
     assert.deepEqual(flagsOf(off), [undefined, undefined])
 })
 
-test('an engine has the first GPU that it may use, or none where it may use none', () => {
+test('an engine uses the first GPU that it may use, or none', () => {
   const own = (visible?: string) => oneGpu({ CUDA_VISIBLE_DEVICES: visible }).CUDA_VISIBLE_DEVICES
   assert.equal(own(undefined), '0')
   assert.equal(own('2,0'), '2')

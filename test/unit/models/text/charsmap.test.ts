@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadCharsmap } from '../../../../models/text/charsmap.ts'
 
-/** A double array of one key, `a`, whose value is where its replacement begins. */
+/** Makes a double-array trie with one key, `a`, whose value is the offset of its replacement. */
 function charsmapOf(value: number, replacements: string): string {
   const units = new Uint32Array(256)
-  units[0] = 1 << 10 // the root's children lie from 1 on
+  units[0] = 1 << 10 // the root's children start at 1
   const child = 1 ^ 0x61
-  units[child] = 0x61 | (1 << 8) | (2 << 10) // a key ends here, and its value lies 2 further
+  units[child] = 0x61 | (1 << 8) | (2 << 10) // a key ends here; its value is 2 further
   units[child ^ 2] = 0x80000000 + value
   const length = Buffer.alloc(4)
   length.writeUInt32LE(units.byteLength)
@@ -16,14 +16,14 @@ function charsmapOf(value: number, replacements: string): string {
   )
 }
 
-test('what the table lists is replaced, the rest stays', () => {
+test('text in the table is replaced, the rest stays', () => {
   const normalize = loadCharsmap(charsmapOf(2, 'x\0yz\0'))
   assert.equal(normalize(''), '')
   assert.equal(normalize('banana'), 'byznyznyz')
   assert.equal(normalize('b\0é日🎸'), 'b\0é日🎸')
 })
 
-test('a short grapheme gives way as a whole to what its beginning becomes', () => {
+test('a short grapheme is replaced as a whole by the replacement of its beginning', () => {
   const normalize = loadCharsmap(charsmapOf(0, 'y\0'))
   assert.equal(normalize('a\u0301b'), 'yb')
   assert.equal(normalize('a\u0301\u0301\u0301b'), 'y\u0301\u0301\u0301b')

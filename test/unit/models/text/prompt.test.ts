@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { modelPrompt } from '../../../../models/text/prompt.ts'
 
-test('prompts are normalised to lower case, composed, without final punctuation', () => {
+test('prompts are normalized to lower case, composed, without final punctuation', () => {
   const cases: [string, string][] = [
     ['A dog barking.', 'a dog barking'],
     ['  Rain!?  ', 'rain'],

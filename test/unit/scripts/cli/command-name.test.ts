@@ -10,7 +10,7 @@ import { shellWord } from '../../../../shared/shell-word.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
-/** As git takes paths: a changelog names the commands of its time. */
+/** Git pathspecs; the changelog is left out because it names the commands of its time. */
 const TEXTS = ['*.md', '*.ts', '*.mjs', '*.yml', '*.py', ':!CHANGELOG.md', ':!bench/results']
 const NAMED = /npm run (?:-s )?([a-z][\w:-]*)(?: -- ([a-z][\w-]*))?/g
 
@@ -30,7 +30,7 @@ test('commands are named as the installation has them', () => {
   assert.equal(commandText('keys', 'list', 'winnow'), 'winnow keys list')
 })
 
-test('a word of a printed command is what a shell reads as that word', () => {
+test('a shell reads a word of a printed command as that word', () => {
   for (const word of ['a dog', "a dog's $(tail) `now`", 'a"b\\c', '', '*.wav', 'ä\nb']) {
     const printed = execFileSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })
     assert.equal(printed, word)
@@ -38,7 +38,7 @@ test('a word of a printed command is what a shell reads as that word', () => {
   assert.equal(shellWord('/data/my-song.wav'), '/data/my-song.wav')
 })
 
-test('what sets an installation up again is a command that it has', () => {
+test('the advice on repeating set-up names a command that the installation has', () => {
   assert.equal(setUpAgain(), 'Run npm run setup.')
   assert.equal(setUpAgain('cuda'), 'Run WINNOW_COMPUTE=cuda npm run setup.')
   assert.match(setUpAgain(undefined, 'npx winnow'), /^Remove \/.* and run npx winnow doctor\.$/)
@@ -48,7 +48,7 @@ test('what sets an installation up again is a command that it has', () => {
   }
 })
 
-test('package.json has few scripts; documents and messages name those, and commands of winnow', async () => {
+test("package.json has few scripts; documents and messages only name those and winnow's commands", async () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   assert.ok(Object.keys(scripts).length <= 17)
   for (const script of Object.values(scripts)) {

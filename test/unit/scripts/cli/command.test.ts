@@ -46,8 +46,8 @@ test('a wrong command line says what would be right', async () => {
 test('bash completes commands, their first words and their options', async () => {
   const completion = await COMMANDS.completion!.load()
   const { text: script } = await runCommand(completion, ['bash'])
-  /** The words that bash offers in place of the last one. */
-  const offered = (...words: string[]) => {
+  /** Returns the words with which bash would complete the last one. */
+  const completions = (...words: string[]) => {
     const set = `COMP_WORDS=(winnow ${words.map((word) => `'${word}'`).join(' ')})`
     const ask = `${set}; COMP_CWORD=${words.length}; _winnow; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout, stderr } = spawnSync('bash', ['--norc', '-euc', `${script}\n${ask}`], {
@@ -56,12 +56,12 @@ test('bash completes commands, their first words and their options', async () =>
     assert.equal(stderr, '')
     return stdout.trim().split('\n')
   }
-  assert.deepEqual(offered('se'), ['separate'])
-  assert.deepEqual(offered('keys', ''), ['create', 'list', 'revoke', 'rotate'])
-  assert.deepEqual(offered('keys', 'create', '--s'), ['--scopes'])
-  assert.deepEqual(offered('separate', 'song.mp3', 'drums', '--pre'), ['--predict-spans'])
-  assert.deepEqual(offered('completion', 'z'), ['zsh'])
-  assert.deepEqual(offered('separate', 'so'), [''], 'files are offered by bash itself')
+  assert.deepEqual(completions('se'), ['separate'])
+  assert.deepEqual(completions('keys', ''), ['create', 'list', 'revoke', 'rotate'])
+  assert.deepEqual(completions('keys', 'create', '--s'), ['--scopes'])
+  assert.deepEqual(completions('separate', 'song.mp3', 'drums', '--pre'), ['--predict-spans'])
+  assert.deepEqual(completions('completion', 'z'), ['zsh'])
+  assert.deepEqual(completions('separate', 'so'), [''], 'files are offered by bash itself')
   const { code, errors } = await runCommand(completion, ['csh'])
   assert.equal(code, 2)
   assert.match(errors, /^completion takes bash, zsh or fish, not "csh"\./)

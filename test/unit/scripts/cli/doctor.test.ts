@@ -71,7 +71,7 @@ test('a Node that is too old is a failure', () => {
   assert.deepEqual(severities, ['failure', 'failure', 'fine', 'fine'])
 })
 
-test('what a kernel lacks for the sandbox of media is a warning that says what is open', () => {
+test('kernel features that the media sandbox lacks cause a warning about what is exposed', () => {
   assert.equal(sandboxFinding({ landlock: 1, calls: true }).severity, 'fine')
   assert.match(sandboxFinding({ landlock: 0, calls: true }).found, /reaches whatever files/)
   const without = sandboxFinding({ landlock: 0, calls: false })
@@ -79,16 +79,16 @@ test('what a kernel lacks for the sandbox of media is a warning that says what i
   assert.match(without.found, /files .* and the network/)
 })
 
-test('a database and a place of two installations are a failure that names both', () => {
+test('a database and media of two installations are a failure that names both', () => {
   assert.equal(ownerFinding(undefined, undefined, 'the broker').severity, 'unused')
   assert.equal(ownerFinding('inst_1', 'inst_1', 'the broker').severity, 'fine')
-  const mixed = ownerFinding('inst_1', 'inst_2', 'the broker')
-  assert.equal(mixed.severity, 'failure')
-  assert.match(mixed.found, /database is of inst_1, the broker of inst_2/)
+  const finding = ownerFinding('inst_1', 'inst_2', 'the broker')
+  assert.equal(finding.severity, 'failure')
+  assert.match(finding.found, /database is of inst_1, the broker of inst_2/)
   assert.equal(ownerFinding('inst_1', undefined, 'the broker').severity, 'failure')
 })
 
-test('driver and build of libtensorflow must fit', () => {
+test('driver and build of libtensorflow must match', () => {
   assert.equal(driverFinding(null, undefined).severity, 'failure')
   assert.equal(driverFinding(null, false).severity, 'unused')
   assert.equal(driverFinding(DRIVER, true).severity, 'fine')
@@ -97,7 +97,7 @@ test('driver and build of libtensorflow must fit', () => {
   assert.match(driverFinding(DRIVER, false).remedy ?? '', /WINNOW_COMPUTE=cuda/)
 })
 
-test('GPUs are read as nvidia-smi lists them', () => {
+test("GPUs are read from nvidia-smi's list", () => {
   const text = '0, GPU-5e2c, NVIDIA L4, 23034, 22563\n1, GPU-77aa, NVIDIA L4, 23034, 10\n'
   assert.deepEqual(parseGpus(text)[1], {
     index: '1',
@@ -115,7 +115,7 @@ const NO_CUDNN =
   "W dso_loader.cc:64] Could not load dynamic library 'libcudnn.so.9'; dlerror: libcudnn.so.9: cannot open\n" +
   'W gpu_device.cc:2348] Cannot dlopen some GPU libraries.\n'
 
-test('GPUs that TensorFlow does not see are named with the library that is missing', () => {
+test('GPUs that TensorFlow does not see are named with the missing library', () => {
   assert.deepEqual(
     gpuFindings(CREATED, 1).map(({ severity, found }) => [severity, found]),
     [['fine', 'NVIDIA L4, of which TensorFlow takes 20.0 GiB']],
@@ -126,7 +126,7 @@ test('GPUs that TensorFlow does not see are named with the library that is missi
   assert.match(blind?.found ?? '', /sees 0 of 2 GPUs: missing libcudnn\.so\.9/)
 })
 
-test('memory that is too small fails, memory that others have warns', () => {
+test('too little memory fails, memory used by others warns', () => {
   const memory = { neededBytes: 8 * GIB, totalBytes: 16 * GIB, freeBytes: 12 * GIB }
   assert.equal(memoryFinding('m', memory).severity, 'fine')
   assert.equal(memoryFinding('m', { ...memory, freeBytes: GIB }).severity, 'warning')
@@ -154,7 +154,7 @@ test('a newer schema fails unless the database allows it, an older one warns', (
   assert.match(finding(['1']).found, /older schema \(without 2\)/)
 })
 
-test('a bucket that keeps versions for ever warns', () => {
+test('a bucket that keeps versions forever warns', () => {
   assert.equal(versionsFinding(undefined, []).severity, 'fine')
   const rule = (Status: 'Enabled' | 'Disabled', NoncurrentDays?: number) => ({
     Status,
@@ -195,7 +195,7 @@ test('replicas that lag or are away are named', () => {
   assert.match(finding.found, /replicas: 3; JOBS on b lags by 7, JOBS on c is away/)
 })
 
-test('a second that came back wrong fails', () => {
+test('a test second that came back wrong fails', () => {
   const report = {
     model: 'mini',
     loadSeconds: 1,

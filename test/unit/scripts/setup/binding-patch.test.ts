@@ -1,4 +1,7 @@
-/** Set-up's patches of TensorFlow.js's binding fit the sources that npm installs, and no others. */
+/**
+ * Set-up's patches for TensorFlow.js's binding apply to the sources that npm installs, and to no
+ * others.
+ */
 import assert from 'node:assert/strict'
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +18,7 @@ function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-test('every insertion is made once, and nothing is taken away', (t) => {
+test('every insertion is made once, and nothing is removed', (t) => {
   const folder = temporaryFolder(t)
   layPatchedSources(PACKAGE, folder)
   const read = (root: string, name: string) => readFileSync(join(root, 'binding', name), 'utf8')
@@ -46,7 +49,7 @@ test('every insertion is made once, and nothing is taken away', (t) => {
     assert.equal(inserted.filter((line) => line.includes(word)).length, 1, word)
 })
 
-test('sources that are not the expected ones are refused by name', (t) => {
+test('unexpected sources are refused by name', (t) => {
   const other = temporaryFolder(t)
   cpSync(join(PACKAGE, 'binding'), join(other, 'binding'), { recursive: true })
   cpSync(join(PACKAGE, 'binding.gyp'), join(other, 'binding.gyp'))
@@ -57,7 +60,7 @@ test('sources that are not the expected ones are refused by name', (t) => {
 /** A GraphDef without nodes. */
 const EMPTY_GRAPH = Buffer.alloc(0)
 
-test('what cannot become a function is refused and leaves no function', () => {
+test("a graph that can't become a function is refused and leaves none", () => {
   const { binding } = native
   const add = (graph: Buffer, inputs: string[], outputs: string[]) =>
     binding.addFunction('refused', graph, inputs, outputs)

@@ -16,14 +16,14 @@ const open = (version: string) =>
   `NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  ${version}  Release Build  (root@host)\n` +
   'GCC version:  gcc version 12.3.0\n'
 
-test('the version is found in what closed and open kernel modules print', () => {
+test('the version is found in the output of closed and open kernel modules', () => {
   assert.equal(driverVersion(closed('535.183.01')), '535.183.01')
   assert.equal(driverVersion(open('570.86.10')), '570.86.10')
   assert.equal(driverVersion('GCC version:  gcc version 11.4.0 (Ubuntu)\n'), '')
   assert.equal(driverVersion(''), '')
 })
 
-test('a driver as old as CUDA 12 bears, and any later one, is no problem', () => {
+test('the oldest driver that CUDA 12 supports, and any later one, is fine', () => {
   for (const version of [
     '525.60.13',
     '525.60.14',
@@ -36,7 +36,7 @@ test('a driver as old as CUDA 12 bears, and any later one, is no problem', () =>
   }
 })
 
-test('a driver that is absent, too old or of no version is reported', () => {
+test('a driver that is absent, too old or has no version is reported', () => {
   assert.match(driverProblem(null), /no NVIDIA driver is loaded/)
   for (const version of ['525.60.12', '525.60', '520.61.05', '470.256.02']) {
     assert.match(
@@ -47,7 +47,7 @@ test('a driver that is absent, too old or of no version is reported', () => {
   assert.match(driverProblem('nothing known'), /names no driver version/)
 })
 
-test('where the kernel module shows no file, nvidia-smi is asked; one that fails is no driver', (t) => {
+test('without a file from the kernel module nvidia-smi is asked; if that fails there is no driver', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-driver-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const command = (name: string, script: string) => {
@@ -56,7 +56,7 @@ test('where the kernel module shows no file, nvidia-smi is asked; one that fails
     return path
   }
   const absent = join(folder, 'version')
-  const smi = command('smi', 'echo 550.54.15; echo 550.54.15') // a line for each GPU
+  const smi = command('smi', 'echo 550.54.15; echo 550.54.15') // one line per GPU
   const broken = command('broken', 'echo "NVIDIA-SMI has failed: 9"; exit 9')
   const silent = command('silent', 'echo "No devices were found"')
   assert.equal(driverText(absent, ['/no/such/nvidia-smi', broken, silent]), null)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url))
 const HEADER_BYTES = 44
 
-/** Header and samples of one of our own files, whose header is of the shortest form. */
+/** Reads one of our own files, whose header is the shortest possible. */
 function readWav(path: string): { header: Buffer; samples: Int16Array } {
   const file = readFileSync(join(FOLDER, path))
   const samples = Int16Array.from({ length: (file.length - HEADER_BYTES) / 2 }, (_, i) =>

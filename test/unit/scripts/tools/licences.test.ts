@@ -23,7 +23,7 @@ test('an installation’s bill of materials has a version, a licence and a hash 
   )
   assert.deepEqual(
     unhashed.map(({ purl }) => purl),
-    ['pkg:generic/ffmpeg'], // part of @seydx/node-av-linux-x64, which has one
+    ['pkg:generic/ffmpeg'], // part of @seydx/node-av-linux-x64, which has a hash
   )
   for (const part of readParts().packages) assert.ok(part.version && part.licence, part.name)
 })

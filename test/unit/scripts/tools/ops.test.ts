@@ -23,9 +23,9 @@ test('panels and alerts name no metric that is not defined', () => {
   assert.deepEqual(unknown, [])
 })
 
-test('what the documents show of nginx.conf is in the file that the tests run', () => {
+test('the excerpts of nginx.conf in the documents are in the file that the tests run', () => {
   const page = readFileSync('docs/how-to/reverse-proxy.md', 'utf8')
-  const [, shown = ''] = /```text\n(    client_max[\s\S]*?)```/.exec(page) ?? []
-  assert.match(shown, /proxy_buffering off/)
-  assert.ok(readFileSync('ops/nginx.conf', 'utf8').includes(shown))
+  const [, excerpt = ''] = /```text\n(    client_max[\s\S]*?)```/.exec(page) ?? []
+  assert.match(excerpt, /proxy_buffering off/)
+  assert.ok(readFileSync('ops/nginx.conf', 'utf8').includes(excerpt))
 })

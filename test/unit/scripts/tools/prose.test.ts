@@ -4,7 +4,7 @@ import { adviceOnComments } from '../../../../scripts/tools/prose/comments.ts'
 import { adviceOnMessages } from '../../../../scripts/tools/prose/messages.ts'
 import { adviceOnPage } from '../../../../scripts/tools/prose/pages.ts'
 
-test('advice on prose names the line of a planted sentence, and leaves code alone', () => {
+test('prose advice names the line of a planted sentence, and ignores code', () => {
   const long = `It ${'is, '.repeat(30)}so.`
   const page = `# A title\n\n\`\`\`\nbeside\n\`\`\`\n\n- Short.\n- ${long}\n\nIt is \`beside\` code.\n`
   assert.deepEqual(

@@ -11,7 +11,7 @@ const FILES = readdirSync(join(ROOT, 'test'), { recursive: true })
   .filter((file) => file.endsWith('.test.ts'))
   .sort()
 
-test('every file of tests is in one tier, and `all` is what `quick` and `rest` have', () => {
+test('every test file is in one tier, and `all` is `quick` and `rest` together', () => {
   const [quick, rest, nightly, all] = (['quick', 'rest', 'nightly', 'all'] as const).map(
     (tier) => chooseFiles(FILES, tier).files,
   )
@@ -27,14 +27,14 @@ test('the contract runs on PostgreSQL in `rest`, not in `quick`', () => {
   assert.ok(!onPostgres.includes('test/contract/openapi.test.ts'))
 })
 
-test('no file of the quick tier needs a program of Debian', () => {
+test('no file of the quick tier needs a Debian program', () => {
   const needs = /from '[./]*\/(boot-systemd|debian-package|start-containers|fake-time)\.ts'/
   for (const file of chooseFiles(FILES, 'quick').files) {
     assert.doesNotMatch(readFileSync(join(ROOT, file), 'utf8'), needs, file)
   }
 })
 
-test('shards share the files, each once', () => {
+test('shards divide the files, each of which runs once', () => {
   const shards = ['1/3', '2/3', '3/3'].map((text) => inShard(FILES, shardOf(text)))
   assert.deepEqual(shards.flat().sort(), FILES)
   for (const wrong of ['0/3', '4/3', '3', '', '1/0', 'a/b']) {
@@ -42,9 +42,9 @@ test('shards share the files, each once', () => {
   }
 })
 
-test('a part chooses by path; packages must be named from the start', () => {
+test('part of a path selects files; packages must be named from the start', () => {
   const { files } = chooseFiles(FILES, null, ['e2e/systemd', 'deb'])
   assert.deepEqual(files, ['test/e2e/systemd.test.ts'])
-  const named = chooseFiles(FILES, null, ['test/package/deb'])
-  assert.deepEqual(named.files, ['test/package/deb.test.ts'])
+  const packageFiles = chooseFiles(FILES, null, ['test/package/deb'])
+  assert.deepEqual(packageFiles.files, ['test/package/deb.test.ts'])
 })

@@ -17,7 +17,7 @@ function evenNumber(text: string): number {
   throw new Error(`must be even, not "${text}"`)
 }
 
-test('defaults stand where nothing, or nothing but blanks, is set', () => {
+test('defaults apply if nothing, or nothing but spaces, is set', () => {
   assert.deepEqual(read({ NAME: 'n', PORT: ' ' }), {
     name: 'n',
     port: 8080,
@@ -28,7 +28,7 @@ test('defaults stand where nothing, or nothing but blanks, is set', () => {
   })
 })
 
-test('what is set is read, and an address loses its final slash', () => {
+test('settings are read, and an address loses its final slash', () => {
   const env = {
     NAME: 'n',
     PORT: '0',
@@ -63,14 +63,14 @@ test('every mistake is named at once, with what would be right', () => {
   )
 })
 
-test('an address that others are put behind has no query', () => {
+test('an address that paths are appended to has no query', () => {
   for (const ADDRESS of ['https://x.org/a?b=c', 'https://x.org/#a']) {
     const problem = /ADDRESS must be an address of the form https:\/\/… without \? and #/
     assert.throws(() => read({ NAME: 'n', ADDRESS }), problem)
   }
 })
 
-test('a setting of a number or off is either, or undefined', () => {
+test('a setting that is a number or off has either, or is undefined', () => {
   const readPort = (env: Record<string, string>) =>
     readSettings(env, ({ integerOrOff }) => integerOrOff('PORT', 0, 65_535))
   assert.equal(readPort({}), undefined)

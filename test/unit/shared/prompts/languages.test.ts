@@ -1,4 +1,4 @@
-/** Prompts in ten languages: every name, and negated, joined and cleaned-up forms. */
+/** Prompts in ten languages: every name, negations, lists of sounds, and requests to remove noise. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const ALL: readonly Language[] = [en, de, fr, es, it, pt, nl, ru, zh, ja]
 const config = new URL('../../../../models/mini/weights/config.json', import.meta.url)
 const NAMES = (JSON.parse(readFileSync(config, 'utf8')) as { names: string[] }).names
 
-/** Words for what is no sound. */
+/** Words that mean something other than a sound. */
 const MEANT: Record<string, string> = {
   noise: '* - speech',
   instrumental: '* - vocals',
@@ -42,7 +42,7 @@ for (const { name, sounds } of ALL) {
   })
 }
 
-/** Four sounds with their articles and cases where forms need them, and forms of negation. */
+/** Four sounds, with articles and cases where the language needs them, and forms of negation. */
 const NEGATIONS: [sounds: Record<string, string>, forms: string[]][] = [
   [
     { drums: 'das Schlagzeug', voice: 'die Stimme', piano: 'das Klavier', dog: 'den Hund' },
@@ -108,7 +108,7 @@ const NEGATIONS: [sounds: Record<string, string>, forms: string[]][] = [
   ],
 ]
 
-test('in each language what is negated is taken away', () => {
+test('in each language negated sounds are removed', () => {
   for (const [sounds, forms] of NEGATIONS) {
     for (const form of forms) {
       for (const [name, word] of Object.entries(sounds)) {

@@ -1,4 +1,4 @@
-/** Prompts as people write them, in kinds: every form with every sound. */
+/** Prompts the way people write them: every form with every sound. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fc } from '../../../support/basics/property.ts'
 
 const config = new URL('../../../../models/mini/weights/config.json', import.meta.url)
 const NAMES = (JSON.parse(readFileSync(config, 'utf8')) as { names: string[] }).names
-/** Nobody who writes "noise" wants it kept. */
+/** All names except "noise", because nobody who writes it wants to keep it. */
 const PLAIN = NAMES.filter((name) => name !== 'noise')
 
 test('each name of the built-in model is read as itself, and in capitals', () => {
@@ -40,11 +40,11 @@ const NEGATIONS = phrases(`
   don't include the X / less X / how do I get rid of the X? / would you mind taking out X
 `)
 
-test('what is negated is taken away, in whatever words', () => {
+test('negated sounds are removed, in whatever words', () => {
   for (const form of NEGATIONS) {
     for (const name of PLAIN) {
       const prompt = form.replace('X', name)
-      if (prompt.includes('voice from the song')) continue // the singer's
+      if (prompt.includes('voice from the song')) continue // means the singer's
       assert.equal(read(prompt), `* - ${name}`, prompt)
     }
   }
@@ -59,7 +59,7 @@ const AFFIRMATIONS = phrases(`
   I want the X / the sound of X / please, only the X / extract the X from this recording
 `)
 
-test('what is negated twice, asked for or asked about is wanted', () => {
+test('sounds that are negated twice, asked for or asked about are wanted', () => {
   for (const form of AFFIRMATIONS) {
     for (const name of PLAIN) {
       const prompt = form.replace('X', name)
@@ -85,17 +85,17 @@ test('two sounds are their sum', () => {
   }
 })
 
-test('of two sounds one may be negated, or both', () => {
+test('one of two sounds may be negated, or both', () => {
   for (const [one, two] of PAIRS) {
-    const said = (form: string) => read(form.replace('X', one!).replace('Y', two!))
+    const readForm = (form: string) => read(form.replace('X', one!).replace('Y', two!))
     for (const form of ['X, not Y', 'X but not Y', 'X without Y', 'X, no Y', 'X but no Y']) {
-      assert.equal(said(form), one, form)
+      assert.equal(readForm(form), one, form)
     }
     for (const form of ['no X and no Y', 'remove X and Y', 'everything but X and Y', 'no X or Y']) {
-      assert.equal(said(form), `* - ${one} + ${two}`, form)
+      assert.equal(readForm(form), `* - ${one} + ${two}`, form)
     }
     for (const form of ['remove the X and keep the Y', 'remove the X but not the Y']) {
-      assert.equal(said(form), `* - ${one}`, form)
+      assert.equal(readForm(form), `* - ${one}`, form)
     }
   }
 })
@@ -154,7 +154,7 @@ const word = fc.constantFrom(
   ...['nothing', 'except', 'with', 'turn', 'playing', '-', ' - ', 'speech', 'woman', 'music'],
 )
 
-test('every prompt has a reading, of which each sound has a name and comes once', () => {
+test('every prompt has a reading, in which each sound has a name and appears once', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 500 }),
     fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),

@@ -26,8 +26,12 @@ const AUDIOSEP = text('audiosep-hive')
 const MINI = text('mini')
 const ALL = [HTDEMUCS, SIX, FILM, AUDIOSEP, MINI]
 
-/** A route as one line: `htdemucs - vocals` is the mixture without vocals. */
-function routed(prompt: string, models: readonly RoutedModel[] = ALL, separator?: string): string {
+/** Shows a route as one line: `htdemucs - vocals` is the mixture without vocals. */
+function routeText(
+  prompt: string,
+  models: readonly RoutedModel[] = ALL,
+  separator?: string,
+): string {
   const route = routePrompt(prompt, models, separator)
   const sum = (questions: readonly Question[]) => questions.flatMap(({ stems }) => stems).join('+')
   const less = sum(route.unwanted) === '' ? [] : ['-', sum(route.unwanted)]
@@ -101,58 +105,61 @@ const PHRASINGS: Record<string, string[]> = {
 
 for (const [expected, prompts] of Object.entries(PHRASINGS)) {
   test(`goes to ${expected}: ${prompts.slice(0, 3).join(', ')} …`, () => {
-    for (const prompt of prompts) assert.equal(routed(prompt), expected, `"${prompt}"`)
+    for (const prompt of prompts) assert.equal(routeText(prompt), expected, `"${prompt}"`)
   })
 }
 
-test('without a model that has the stems, the first model for text answers', () => {
+test('without a model that has the stems, the first text model answers', () => {
   for (const prompt of ['vocals', 'karaoke', 'guitar', 'drums and bass']) {
-    assert.equal(routed(prompt, [AUDIOSEP, MINI]), 'audiosep-hive')
+    assert.equal(routeText(prompt, [AUDIOSEP, MINI]), 'audiosep-hive')
   }
-  assert.equal(routed('guitar', [HTDEMUCS, MINI]), 'mini')
-  assert.equal(routed('music', [HTDEMUCS, MINI]), 'mini')
-  assert.equal(routed('drums and guitar', [HTDEMUCS, MINI]), 'mini')
+  assert.equal(routeText('guitar', [HTDEMUCS, MINI]), 'mini')
+  assert.equal(routeText('music', [HTDEMUCS, MINI]), 'mini')
+  assert.equal(routeText('drums and guitar', [HTDEMUCS, MINI]), 'mini')
 })
 
 test('the order of models is the order of preference', () => {
-  assert.equal(routed('vocals', [MINI, SIX, HTDEMUCS]), 'htdemucs_6s vocals')
-  assert.equal(routed('a dog', [MINI, AUDIOSEP]), 'mini')
+  assert.equal(routeText('vocals', [MINI, SIX, HTDEMUCS]), 'htdemucs_6s vocals')
+  assert.equal(routeText('a dog', [MINI, AUDIOSEP]), 'mini')
 })
 
 test('stems are known by the names that a model has for them', () => {
   const kim = stems('kim', 'Vocals')
-  assert.equal(routed('the lead vocals', [kim]), 'kim Vocals')
-  assert.equal(routed('karaoke', [kim]), 'kim - Vocals')
+  assert.equal(routeText('the lead vocals', [kim]), 'kim Vocals')
+  assert.equal(routeText('karaoke', [kim]), 'kim - Vocals')
   const instrumental = stems('inst', 'No Vocals')
-  assert.equal(routed('karaoke', [instrumental]), 'inst No Vocals')
-  assert.equal(routed('vocals', [instrumental]), 'inst - No Vocals')
-  assert.equal(routed('without vocals', [stems('both', 'vocals', 'Instrumental')]), 'both - vocals')
+  assert.equal(routeText('karaoke', [instrumental]), 'inst No Vocals')
+  assert.equal(routeText('vocals', [instrumental]), 'inst - No Vocals')
+  assert.equal(
+    routeText('without vocals', [stems('both', 'vocals', 'Instrumental')]),
+    'both - vocals',
+  )
   const odd = stems('odd', 'Crowd_Noise', 'lead', '???', 'Vocals', 'vocals')
-  assert.equal(routed('the crowd noise', [odd]), 'odd Crowd_Noise')
-  assert.equal(routed('no crowd noise', [odd]), 'odd - Crowd_Noise')
-  assert.equal(routed('lead and vocals', [odd]), 'odd lead+Vocals')
+  assert.equal(routeText('the crowd noise', [odd]), 'odd Crowd_Noise')
+  assert.equal(routeText('no crowd noise', [odd]), 'odd - Crowd_Noise')
+  assert.equal(routeText('lead and vocals', [odd]), 'odd lead+Vocals')
 })
 
-test('"other" is the instrumental in a model of nothing but it and vocals', () => {
-  assert.equal(routed('karaoke', [stems('x', 'other')]), 'x other')
-  assert.equal(routed('vocals', [stems('x', 'other')]), 'x - other')
-  assert.equal(routed('karaoke', [stems('x', 'vocals', 'other')]), 'x - vocals')
-  assert.equal(routed('vocals', [stems('x', 'drums', 'other'), MINI]), 'mini')
+test('"other" is the instrumental in a model with only that and vocals', () => {
+  assert.equal(routeText('karaoke', [stems('x', 'other')]), 'x other')
+  assert.equal(routeText('vocals', [stems('x', 'other')]), 'x - other')
+  assert.equal(routeText('karaoke', [stems('x', 'vocals', 'other')]), 'x - vocals')
+  assert.equal(routeText('vocals', [stems('x', 'drums', 'other'), MINI]), 'mini')
 })
 
-test('"other" goes to a model with such a stem next to drums and bass, where there is one', () => {
+test('"other" goes to a model with that stem next to drums and bass, if there is one', () => {
   const both = [stems('kim', 'vocals', 'other'), HTDEMUCS, MINI]
-  assert.equal(routed('other', both), 'htdemucs other')
-  assert.equal(routed('without everything else', both), 'htdemucs - other')
-  assert.equal(routed('vocals and other', both), 'htdemucs other+vocals')
-  assert.equal(routed('instrumental', both), 'kim - vocals')
-  assert.equal(routed('other', [both[0]!, MINI]), 'kim other')
-  assert.equal(routed('other', both, 'kim'), 'kim other')
+  assert.equal(routeText('other', both), 'htdemucs other')
+  assert.equal(routeText('without everything else', both), 'htdemucs - other')
+  assert.equal(routeText('vocals and other', both), 'htdemucs other+vocals')
+  assert.equal(routeText('instrumental', both), 'kim - vocals')
+  assert.equal(routeText('other', [both[0]!, MINI]), 'kim other')
+  assert.equal(routeText('other', both, 'kim'), 'kim other')
 })
 
-test('a separator is obeyed, or refused with what there is', () => {
-  assert.equal(routed('vocals', ALL, 'mini'), 'mini')
-  assert.equal(routed('vocals', ALL, 'htdemucs_6s'), 'htdemucs_6s vocals')
+test('a separator is used, or refused with the available ones', () => {
+  assert.equal(routeText('vocals', ALL, 'mini'), 'mini')
+  assert.equal(routeText('vocals', ALL, 'htdemucs_6s'), 'htdemucs_6s vocals')
   const models = 'htdemucs \\(drums, bass, other, vocals\\); .*; mini \\(any prompt\\)'
   assert.throws(
     () => routePrompt('vocals', ALL, 'demucs'),
@@ -178,7 +185,7 @@ const prompts = fc.oneof(
   fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
 )
 
-test('with a model for text every prompt has a route, of stems that the model has', () => {
+test('with a text model every prompt has a route, of stems that the model has', () => {
   fc.assert(
     fc.property(prompts, (prompt) => {
       const route = routePrompt(prompt, ALL)
@@ -199,14 +206,14 @@ test('case, articles and politeness do not matter', () => {
   fc.assert(
     fc.property(fc.array(word, { maxLength: 8 }), (words) => {
       const prompt = words.join(' ')
-      const dressed = `Please isolate the ${prompt.toUpperCase()}!`
+      const politePrompt = `Please isolate the ${prompt.toUpperCase()}!`
       const { asked } = readPrompt(prompt)
-      if (asked.some(({ sound }) => sound === plainText(prompt))) return // nothing is read
-      const folded = (text: string) => {
+      if (asked.some(({ sound }) => sound === plainText(prompt))) return // passed on as it is written
+      const lowerCaseRoute = (text: string) => {
         const { wanted, unwanted } = routePrompt(text, ALL)
         return JSON.stringify([wanted, unwanted]).toLowerCase()
       }
-      assert.equal(folded(dressed), folded(prompt))
+      assert.equal(lowerCaseRoute(politePrompt), lowerCaseRoute(prompt))
     }),
   )
 })
@@ -217,7 +224,7 @@ test('the work grows with the length of the prompt, not faster', () => {
   }
 })
 
-test('a separator is what a model may be called', () => {
+test('a separator may be any valid model name', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9_.-]{1,42}$/)), (name) => {
       assert.equal(new RegExp(SEPARATOR_PATTERN).test(name), isModelName(name))

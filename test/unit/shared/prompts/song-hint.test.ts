@@ -3,7 +3,7 @@ import test from 'node:test'
 import { CATALOGUE } from '../../../../engine/installing/catalogue.ts'
 import { isSongHintFor, SONG_HINT } from '../../../../shared/prompts/song-hint.ts'
 
-test('the hint is for stems of a song that mini or Spleeter answers, in any words', () => {
+test('the hint appears for song stems that mini or Spleeter answers, in any words', () => {
   for (const prompt of ['vocals', 'karaoke', 'no drums', 'drums and bass', 'Gesang']) {
     for (const model of ['mini', 'spleeter']) assert.ok(isSongHintFor(prompt, model), prompt)
   }
@@ -12,7 +12,7 @@ test('the hint is for stems of a song that mini or Spleeter answers, in any word
   }
 })
 
-test('where another model answers, a better one is installed already', () => {
+test('if another model answers, a better one is already installed', () => {
   for (const model of ['scnet', 'scnet-large', 'htdemucs', 'sam-audio', undefined]) {
     assert.ok(!isSongHintFor('vocals', model), model)
   }
@@ -22,7 +22,7 @@ const [, name, megabytes, licence] = /fetch (\S+)` \((\d+) MB, (.*)\)$/.exec(SON
 const entry = CATALOGUE.find((each) => each.name === name)
 const skip = entry === undefined && 'the catalogue does not have the model yet'
 
-test('the hint says what the catalogue says of the model', { skip }, () => {
+test('the hint says what the catalogue says about the model', { skip }, () => {
   assert.equal(entry!.megabytes, Number(megabytes))
   assert.equal(entry!.licence.word, licence)
 })

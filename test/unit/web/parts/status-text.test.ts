@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readingsOf } from '../../../../web/parts/status-text.ts'
 
-test('how a prompt was read is said where no finding says it', () => {
+test('how a prompt was read is shown if no finding shows it', () => {
   const prompts = ['no drums', 'vocals', 'karaoke']
   const text = (prompt: string, reading: string) => `“${prompt}” was read as: ${reading}.`
   assert.deepEqual(readingsOf(prompts), [

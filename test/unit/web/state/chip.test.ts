@@ -4,7 +4,7 @@ import { chipText, explain, whereText } from '../../../../web/state/chip.ts'
 
 const finding = { prompt: 'violin', message: '' }
 
-test('where a sound is takes three spans, and its share', () => {
+test('the place of a sound shows three spans, and its share', () => {
   const where = [3, 10, 65, 3_600].map((start) => ({ start, end: start + 4 }))
   assert.equal(whereText({ where: where.slice(0, 1), share: 0.12 }), '0:03–0:07, 12 % of the file')
   assert.equal(
@@ -14,7 +14,7 @@ test('where a sound is takes three spans, and its share', () => {
   assert.equal(whereText({ where: [], share: 0 }), '')
 })
 
-test('each state has its words, and what was not found is to be heard first', () => {
+test('each state has its words, and sounds that were not found ask to be heard first', () => {
   const softer = { softened_db: 27.6, match: 0.2 }
   const texts = [
     [{ ...finding, state: 'found', match: 0.97 }, 'found'],
@@ -33,7 +33,7 @@ test('each state has its words, and what was not found is to be heard first', ()
   }
 })
 
-test('quality is told beside the state, and a poor one is to be heard first', () => {
+test('quality is shown next to the state, and a poor one asks to be heard first', () => {
   const found = { ...finding, state: 'found' } as const
   assert.deepEqual(explain({ ...found, quality: 'good' }), [
     'What the target holds is probably clean.',

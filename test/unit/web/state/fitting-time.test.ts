@@ -12,6 +12,6 @@ const CASES: [Date, string][] = [
   [new Date(2025, 11, 31, 23, 59), '31 Dec 2025'],
 ]
 
-test('a time is as short as it says which day', () => {
+test('a time is as short as the day allows', () => {
   for (const [time, text] of CASES) assert.equal(fittingTime(time, NOW, 'en-GB'), text)
 })

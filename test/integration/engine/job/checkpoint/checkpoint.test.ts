@@ -41,7 +41,10 @@ const SECONDS = 90
 const RATE = 2_000
 const TAGGER_CONFIG = await readTaggerConfig()
 
-/** Its chunks follow the one before, are at a rate of their own, and have candidates. */
+/**
+ * The model's chunks depend on the previous one, have a sample rate of their own, and give
+ * candidates.
+ */
 const MODEL: ModelDescription = {
   ...PLAIN_MODEL,
   sampleRate: 1_000,
@@ -50,10 +53,10 @@ const MODEL: ModelDescription = {
   givesCandidates: true,
 }
 const CHUNKS = 10
-/** What one chunk takes: longer than CHECKPOINT_SECONDS. */
+/** Time that one chunk takes: longer than CHECKPOINT_SECONDS. */
 const CHUNK_MS = 5_000
 
-/** A media store, with what it holds. */
+/** Starts a media store that remembers what was uploaded. */
 async function startStore(t: TestContext, seed = 1) {
   const held = new Map<string, Buffer>()
   const source = wavBytes([noise(SECONDS, RATE, seed)], RATE)
@@ -79,7 +82,7 @@ const segmentsOf = ({ held }: Store) =>
   [...held.keys()].filter((path) => path.startsWith('/checkpoint')).sort()
 
 interface Attempt {
-  /** Chunks that the model separates before it is interrupted so. */
+  /** After how many chunks the attempt is interrupted, and by what. */
   interrupted?: { after: number; by: 'device' | 'kill' }
   model?: Partial<ModelDescription>
   prompt?: string
@@ -89,7 +92,7 @@ interface Attempt {
   checkpointSeconds?: string
 }
 
-/** An answer that depends on all that a model is given. */
+/** Returns an answer that depends on everything the model gets. */
 function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): HeadResult {
   const { chunk, startSample = 0 } = request
   const { prompt, candidate = 0, overlapState } = head
@@ -102,7 +105,7 @@ function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): H
   }
 }
 
-async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
+async function attempt(t: TestContext, store: Store, attemptOptions: Attempt = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const clock = new FakeClock()
@@ -119,9 +122,9 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
       const tags = makeTags(TAGGER_CONFIG, request.chunk, (_, i) => (i % 3 ? -40 : 20))
       return [{ target: [], score: 0, tags }]
     }
-    if (given.interrupted?.after === seen.chunks.length) {
-      if (given.interrupted.by === 'device') throw new DeviceError('gone')
-      stop.abort(new JobStopped('canceled')) // nothing more is sent, as when it is killed
+    if (attemptOptions.interrupted?.after === seen.chunks.length) {
+      if (attemptOptions.interrupted.by === 'device') throw new DeviceError('gone')
+      stop.abort(new JobStopped('canceled')) // like a kill, sends nothing more
       stop.signal.throwIfAborted()
     }
     clock.advance(CHUNK_MS)
@@ -130,7 +133,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     return heads.map((head) => answerOf(order, head))
   }
   const media = createJobMedia(threads)
-  const settings = { CHECKPOINT_SECONDS: given.checkpointSeconds ?? '4' }
+  const settings = { CHECKPOINT_SECONDS: attemptOptions.checkpointSeconds ?? '4' }
   const deps: JobDeps = {
     ...makeJobDeps({ folder, threads, separate, settings }),
     broker: {
@@ -141,25 +144,25 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     media: {
       ...media,
       fetchSource: async (options) => {
-        const isAway = given.storeIsAway && options.url.includes('checkpoint')
+        const isAway = attemptOptions.storeIsAway && options.url.includes('checkpoint')
         if (isAway) throw new SourceUnavailableError('away')
         return media.fetchSource(options)
       },
     },
-    models: [{ ...MODEL, ...given.model }],
+    models: [{ ...MODEL, ...attemptOptions.model }],
     tagger: TAGGER_CONFIG,
     clock,
     publicFetch: createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
   }
   const { url } = store
   const job = makeJob('r', url, {
-    prompt: given.prompt ?? 'rain',
+    prompt: attemptOptions.prompt ?? 'rain',
     options: { ...DEFAULT_OPTIONS, reranking_candidates: 2, further_prompts: ['a dog'] },
-    source: { kind: given.source ?? 'file', url: `${url}/source`, file_name: '' },
+    source: { kind: attemptOptions.source ?? 'file', url: `${url}/source`, file_name: '' },
     upload_urls: Object.fromEntries(
       ['target', 'target_2', 'residual', 'peaks'].map((part) => [part, `${url}/out/${part}`]),
     ),
-    ...(given.hasAddresses !== false && {
+    ...(attemptOptions.hasAddresses !== false && {
       checkpoint_urls: Array.from({ length: SEGMENTS_MAX }, (_, i) => {
         const address = `${url}/checkpoint/${String(i).padStart(2, '0')}`
         return { put: address, get: address }
@@ -175,8 +178,8 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
 
 type Attempted = Awaited<ReturnType<typeof attempt>>
 
-/** All that a completed job has made. */
-function made(store: Store, { last }: Attempted) {
+/** Returns everything that a completed job made. */
+function resultOf(store: Store, { last }: Attempted) {
   assert.ok(last?.type === 'completed', JSON.stringify(last))
   const { outputs, sounds, duration } = last
   const files = ['target', 'target_2', 'residual', 'peaks'].map((part) =>
@@ -185,19 +188,21 @@ function made(store: Store, { last }: Attempted) {
   return { outputs, sounds, duration, files }
 }
 
-/** What the job makes that nobody interrupts, and whose gateway knows no checkpoints. */
+/**
+ * Returns what the job makes if nobody interrupts it and its gateway does not support checkpoints.
+ */
 async function makeUninterrupted(t: TestContext) {
   const store = await startStore(t)
   const attempted = await attempt(t, store, { hasAddresses: false })
   assert.equal(attempted.chunks.length, CHUNKS)
   assert.deepEqual(segmentsOf(store), [])
-  return made(store, attempted)
+  return resultOf(store, attempted)
 }
 
-let expected: ReturnType<typeof made> | undefined
+let expected: ReturnType<typeof resultOf> | undefined
 const uninterrupted = async (t: TestContext) => (expected ??= await makeUninterrupted(t))
 
-test('a job that is given back goes on with its next chunk, and makes the same', async (t) => {
+test('a released job resumes with its next chunk, and gives the same result', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   const first = await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
@@ -207,24 +212,24 @@ test('a job that is given back goes on with its next chunk, and makes the same',
   assert.ok(second.chunks[0]! > first.chunks.at(-1)!)
   assert.match(second.logs, /^Resumed at 5\d %: an earlier attempt has separated so much\.$/m)
   assert.ok(second.progress[0]! > 0.5, `${second.progress[0]}`)
-  assert.deepEqual(made(store, second), expected)
+  assert.deepEqual(resultOf(store, second), expected)
 })
 
-test('a job whose engine is killed loses what it had not sent, and several may be', async (t) => {
+test('a job whose engine is killed loses what was not sent yet, and survives several interruptions', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 5, by: 'kill' } })
-  const kept = segmentsOf(store).length
-  assert.ok(kept > 0)
+  const segmentsBefore = segmentsOf(store).length
+  assert.ok(segmentsBefore > 0)
   const second = await attempt(t, store, { interrupted: { after: 4, by: 'device' } })
-  assert.ok(segmentsOf(store).length > kept, 'it keeps more')
+  assert.ok(segmentsOf(store).length > segmentsBefore, 'it keeps more')
   const third = await attempt(t, store)
   assert.ok(third.chunks.length < CHUNKS - 4, `${third.chunks.length} chunks`)
   assert.ok(third.progress[0]! > second.progress[0]!)
-  assert.deepEqual(made(store, third), expected)
+  assert.deepEqual(resultOf(store, third), expected)
 })
 
-test('what is damaged, cut off or at the wrong address is separated again, and nothing else', async (t) => {
+test('segments that are damaged, cut off or at the wrong address are separated again, and nothing else', async (t) => {
   const expected = await uninterrupted(t)
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 9, by: 'device' } })
@@ -235,7 +240,7 @@ test('what is damaged, cut off or at the wrong address is separated again, and n
     ['a byte', () => (store.held.get(first)![store.held.get(first)!.length - 9]! ^= 1), 3],
     ['the end', () => store.held.set(first, whole.get(first)!.subarray(0, -9)), 3],
     [
-      'a late attempt', // which stored its segments at addresses that are used since
+      'a late attempt', // which overwrote addresses that are in use again
       () => [first, second].map((path, i) => store.held.set(path, whole.get(paths[1 - i]!)!)),
       1,
     ],
@@ -245,11 +250,11 @@ test('what is damaged, cut off or at the wrong address is separated again, and n
     damage()
     const next = await attempt(t, store)
     assert.ok(next.chunks.length <= chunksMost, `${what}: ${next.chunks.length} chunks`)
-    assert.deepEqual(made(store, next), expected, what)
+    assert.deepEqual(resultOf(store, next), expected, what)
   }
 })
 
-test('a checkpoint of other work, or that can not be read, is not used: the log says so', async (t) => {
+test("a checkpoint of other work, or one that can't be read, is not used, and the log says so", async (t) => {
   const store = await startStore(t)
   await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
   const held = new Map(store.held)
@@ -270,7 +275,7 @@ test('a checkpoint of other work, or that can not be read, is not used: the log 
   }
 })
 
-test('media at an address of a client that changed meanwhile are separated anew', async (t) => {
+test("media at a client's address that changed meanwhile is separated anew", async (t) => {
   const store = await startStore(t)
   const url = { source: 'url' } as const
   await attempt(t, store, { ...url, interrupted: { after: 6, by: 'device' } })
@@ -278,18 +283,18 @@ test('media at an address of a client that changed meanwhile are separated anew'
   assert.equal((await attempt(t, store, url)).chunks.length, CHUNKS)
 })
 
-test('a store that takes no checkpoint costs the job nothing', async (t) => {
+test('a store that refuses checkpoints costs the job nothing', async (t) => {
   const expected = await uninterrupted(t)
   for (const status of [503, 409]) {
     const store = await startStore(t)
     store.refuses = status
     const attempted = await attempt(t, store)
     assert.deepEqual(segmentsOf(store), [])
-    assert.deepEqual(made(store, attempted), expected)
+    assert.deepEqual(resultOf(store, attempted), expected)
   }
 })
 
-test('CHECKPOINT_SECONDS=off keeps nothing', async (t) => {
+test('CHECKPOINT_SECONDS=off stores nothing', async (t) => {
   const store = await startStore(t)
   const off = { checkpointSeconds: 'off' }
   await attempt(t, store, { ...off, interrupted: { after: 6, by: 'device' } })

@@ -58,7 +58,7 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
   return { actual, predicted }
 }
 
-test('of noise, in every format and with a picture, no more is stored than was foreseen', async (t) => {
+test('outputs of noise, in every format and with a picture, take no more space than predicted', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'output-bytes-'))
   t.after(() => rm(folder, { recursive: true }))
   const video = join(folder, 'source.mp4')
@@ -78,7 +78,7 @@ test('of noise, in every format and with a picture, no more is stored than was f
   }
 })
 
-test('long sound takes nearly what was foreseen: little is set aside in vain', async (t) => {
+test('long sound takes nearly as much space as predicted, so little is reserved in vain', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'output-bytes-'))
   t.after(() => rm(folder, { recursive: true }))
   const { actual, predicted } = await bothSizes(folder, { seconds: 20 })

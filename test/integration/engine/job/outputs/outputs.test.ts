@@ -27,8 +27,8 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-/** A mixture whose targets and residual are all `wave`. */
-const alike = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
+/** Makes a mixture whose targets and residual all equal `wave`. */
+const soundsEqualTo = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
   mixture: [wave.map((x) => (targets + 1) * x)],
   sounds: Array.from({ length: targets }, () => [wave.slice()]),
   plan: plainPlan(targets),
@@ -59,35 +59,35 @@ function openOutputs(
   return { opened, lines, pictures }
 }
 
-test('each file is stored when it is whole: sound, and video beside a picture', async () => {
+test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
   const path = join(folder, 'source.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
     video: { seconds: 1, encoder: 'libx264' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(alike())
-  const stored = new Map<string, number>()
+  await outputs.write(soundsEqualTo())
+  const bytesOf = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
-    stored.set(part, (await stat(file)).size)
+    bytesOf.set(part, (await stat(file)).size)
     return 'a-place'
   })
-  assert.deepEqual([...stored.keys()].sort(), [
+  assert.deepEqual([...bytesOf.keys()].sort(), [
     'residual',
     'residual_video',
     'target',
     'target_video',
   ])
-  assert.equal(target.bytes, stored.get('target'))
-  assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.equal(target.bytes, bytesOf.get('target'))
+  assert.equal(residual.video?.bytes, bytesOf.get('residual_video'))
   assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
-test('of several prompts each has a target of its own', async () => {
+test('each of several prompts has a target of its own', async () => {
   const names: OutputName[] = ['target', 'target_2', 'residual']
   const outputs = await openOutputs(null, names).opened
-  await outputs.write(alike(planes[0]!, names.length - 1))
+  await outputs.write(soundsEqualTo(planes[0]!, names.length - 1))
   const parts: string[] = []
   const stored = await outputs.finish(async (part) => {
     parts.push(part)
@@ -98,12 +98,12 @@ test('of several prompts each has a target of its own', async () => {
   assert.equal(stored.target_3, undefined)
 })
 
-test('a picture that cannot be had costs no sound, and is logged', async () => {
+test("a picture that can't be processed does not cost the sound, and is logged", async () => {
   const path = join(folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
@@ -114,7 +114,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
 })
 
-test('pictures too large to be re-encoded cost no sound, and their size is logged', async () => {
+test('pictures too large to re-encode do not cost the sound, and their size is logged', async () => {
   const path = join(folder, 'large.flv')
   await makeMedia(path, 'flv', {
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
@@ -122,13 +122,13 @@ test('pictures too large to be re-encoded cost no sound, and their size is logge
   })
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
 })
 
-test('how far a picture is that is re-encoded is reported, with the time that is left', async () => {
+test('the progress of re-encoding a picture is reported, with the time left', async () => {
   const path = join(folder, 'again.webm')
   await makeMedia(path, 'webm', {
     audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
@@ -136,7 +136,7 @@ test('how far a picture is that is re-encoded is reported, with the time that is
   })
   const { opened, pictures, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
   const [begun, ...more] = pictures
@@ -149,7 +149,7 @@ test('how far a picture is that is re-encoded is reported, with the time that is
   }
 })
 
-test('of a picture that is copied, nothing is left to code', async () => {
+test('a copied picture leaves nothing to encode', async () => {
   const path = join(folder, 'copied.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
@@ -157,14 +157,14 @@ test('of a picture that is copied, nothing is left to code', async () => {
   })
   const { opened, pictures } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual(pictures, [{ done: 1 }])
 })
 
-test('what storing throws is thrown, once nothing goes on', async () => {
+test('an error of storing is thrown once all work has stopped', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await assert.rejects(
     outputs.finish(() => Promise.reject(new Error('away'))),
     /away/,
@@ -172,12 +172,12 @@ test('what storing throws is thrown, once nothing goes on', async () => {
   await outputs.abort()
 })
 
-test('what fails at the end leaves no file open', async (t) => {
+test('a failure at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
-  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than is kept in memory
-  await rm(own, { recursive: true }) // files of samples that clip are written again at the end
+  await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
+  await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
   await outputs.abort()
   const opened = await Promise.all(
@@ -189,21 +189,21 @@ test('what fails at the end leaves no file open', async (t) => {
   )
 })
 
-test('given up in the middle of a picture, all stops', async () => {
+test('aborting in the middle of a picture stops everything', async () => {
   const path = join(folder, 'long.webm')
   await makeMedia(path, 'webm', {
     audio: { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
     video: { seconds: 60, encoder: 'libvpx' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   await outputs.abort()
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
 })
 
-test('peaks are stored last, of the mixture and every output', async () => {
+test('the peaks of the mixture and every output are stored last', async () => {
   const outputs = await openOutputs(null, NAMES, true).opened
-  await outputs.write(alike())
+  await outputs.write(soundsEqualTo())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
     if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
@@ -214,7 +214,7 @@ test('peaks are stored last, of the mixture and every output', async () => {
   assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
 
-test('where one output clips at last, all are lowered alike, from their first sample', async () => {
+test('if one output clips near the end, all are lowered alike, from the first sample', async () => {
   const path = join(folder, 'loud.mp4')
   await makeMedia(path, 'mp4', {
     audio: { planes, sampleRate: RATE, encoder: 'aac' },
@@ -222,7 +222,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
   })
   const outputs = await openOutputs(path, NAMES, true).opened
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(alike(quiet))
+  await outputs.write(soundsEqualTo(quiet))
   const both = quiet.map((x, i) => x + loud[i]!)
   await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
   const files = new Map<string, Buffer>()
@@ -254,17 +254,17 @@ test('where one output clips at last, all are lowered alike, from their first sa
 
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(alike(Float32Array.of(1, -1, 0.5)))
+  await outputs.write(soundsEqualTo(Float32Array.of(1, -1, 0.5)))
   const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
   assert.equal(gainDb, 0)
   const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
   assert.deepEqual([...plane!], [1 - 2 ** -23, -1, 0.5])
 })
 
-test('aborted while the files are written again, it stops', async () => {
+test('aborting while the files are rewritten stops the work', async () => {
   const stop = new AbortController()
   const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
-  await outputs.write(alike(Float32Array.of(2)))
+  await outputs.write(soundsEqualTo(Float32Array.of(2)))
   stop.abort(new Error('canceled'))
   await assert.rejects(
     outputs.finish(() => Promise.resolve(undefined)),

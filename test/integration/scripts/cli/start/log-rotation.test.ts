@@ -1,4 +1,4 @@
-/** Logs of `npm start` are rotated while a process writes them. */
+/** The logs of `npm start` are rotated while a process writes them. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { rotateLog } from '../../../../../scripts/cli/start/log-rotation.ts'
 
-/** Writes a numbered line for each byte it reads, and answers each. */
+/** Writes a numbered line for each byte it reads, and reports how many it has written. */
 const WRITER = `let n = 0
 process.stdin.on('data', (bytes) => {
   for (const _ of bytes) require('fs').writeSync(1, 'line ' + n++ + '\\n')

@@ -1,4 +1,4 @@
-/** The log of a process since it was started. */
+/** Reads the log of a process from where it was last started. */
 
 import assert from 'node:assert/strict'
 import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import test from 'node:test'
 import { endOf, fatalMessage, logSince } from '../../../../../scripts/cli/start/log-tail.ts'
 import { createLogger } from '../../../../../shared/telemetry/log.ts'
 
-test('the log of a start has no line of the one before, whether it grew or was emptied', async (t) => {
+test('the log of a start has no lines of an earlier one, whether the file grew or was emptied', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-log-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'gateway.log')
@@ -24,7 +24,7 @@ test('the log of a start has no line of the one before, whether it grew or was e
   assert.equal(logSince(path, start), 'since\n')
 })
 
-test('the last fatal line says why a process has ended', () => {
+test('the last fatal line says why a process has exited', () => {
   const lines: string[] = []
   const log = createLogger('gateway', 'info', { write: (line) => void lines.push(line) })
   for (const reason of ['first', 'last']) log.fatal(reason)

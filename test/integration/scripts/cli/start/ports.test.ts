@@ -1,4 +1,4 @@
-/** The ports that `npm start` takes where no setting names them. */
+/** The ports that `npm start` chooses where no setting names them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,14 +15,14 @@ const HOSTS = {
 }
 const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }
 
-/** Takes a port, unless another program has it. */
+/** Occupies a port, unless another program already does. */
 async function take(t: TestContext, port: number): Promise<void> {
   const server = createServer().listen(port, '127.0.0.1')
   await once(server, 'listening').catch(() => undefined)
   t.after(() => server.close())
 }
 
-test('a usual port that is taken is left out, and no two are the same', async (t) => {
+test('a default port that is in use is skipped, and no two are the same', async (t) => {
   const [port = 0] = await freePorts(1)
   for (const nth of [1, 1_000, 1_002]) await take(t, port + nth)
   const { grpc, metrics, engineMetrics } = await choosePorts({ ...UNSET, port }, 2)
@@ -33,7 +33,7 @@ test('a usual port that is taken is left out, and no two are the same', async (t
   assert.ok(!all.includes(port + 1_002))
 })
 
-test('a port that is set stays, and so do any free one and none', async (t) => {
+test('a port set explicitly stays, and so do "any free port" and "none"', async (t) => {
   const [port = 0, own = 0] = await freePorts(2)
   await take(t, own)
   const set = await choosePorts({ ...HOSTS, port, grpcPort: own, metricsPort: 'off' }, 1)

@@ -10,7 +10,7 @@ import { Finding } from '../../../../../shared/finding.ts'
 import { decodeMessage, encodeMessage } from '../../../../../shared/messages.ts'
 import { fc } from '../../../../support/basics/property.ts'
 
-/** Where there is no tagger. */
+/** Without a tagger. */
 const findingOf = (work: FoundSound['work']) => findingOfSound({ work, tagged: null })
 
 const nothing = {
@@ -23,7 +23,7 @@ const nothing = {
 }
 const piano = { ...nothing, understoodAs: 'piano', presenceGain: 1 }
 
-test('without a tagger a sound is found where the odds of its chunks are even, on average', () => {
+test('without a tagger a sound is found if the odds of its chunks are even, on average', () => {
   const work = [
     { ...piano, match: 0.05, presenceGain: 0.05 },
     { ...piano, match: 0.9 },
@@ -34,7 +34,7 @@ test('without a tagger a sound is found where the odds of its chunks are even, o
   assert.deepEqual(rest, { understood_as: 'piano', state: 'found' })
 })
 
-test('else it is unsure, and by how much the target is softer', () => {
+test('otherwise it is unsure, and the finding says by how much the target was softened', () => {
   const soft = { ...piano, match: 0.05, presenceGain: 10 ** (-28 / 20) }
   const unsure = { understood_as: 'piano', state: 'unsure' }
   assert.deepEqual(findingOf([soft]), { ...unsure, match: 0.05, softened_db: 28 })
@@ -43,7 +43,7 @@ test('else it is unsure, and by how much the target is softer', () => {
   assert.deepEqual(findingOf([{ ...piano, match: 0.3 }]), { ...unsure, match: 0.3, softened_db: 0 })
 })
 
-test('a longer file does not find more: what little is heard counts as a share of it', () => {
+test('a longer file does not find more, because what is heard counts as a share of it', () => {
   const tagged = {
     ...{ state: 'unsure' as const, probability: 0.3, unasked: 0.1, evidence: -4 },
     combined: { matchSharpness: 0.5, tagger: 0.5, match: 0.5, offset: 1, found: 0.8, absent: -3 },
@@ -59,7 +59,7 @@ test('a longer file does not find more: what little is heard counts as a share o
   assert.equal(stateOf(...quiet), 'absent')
 })
 
-test('what is not known has what its target holds, and names to try', () => {
+test('an unknown sound has what its target holds, and names to try', () => {
   const meanings = [{ name: 'woman', probability: 0.6 }]
   const unknown = { ...nothing, understoodAs: null, meanings, nearest: ['woman', 'man'] }
   const expected = { understood_as: null, state: 'unknown', softened_db: 0 }
@@ -71,7 +71,7 @@ test('what is not known has what its target holds, and names to try', () => {
   assert.deepEqual(findingOf([unknown]), { ...expected, holds: 'woman', nearest: ['woman', 'man'] })
 })
 
-test('a model that tells nothing has no finding', () => {
+test('a model that reports nothing has no finding', () => {
   assert.deepEqual(findingOf([nothing]), {})
 })
 
@@ -94,7 +94,7 @@ test('whatever a model says fits in a message', () => {
   )
 })
 
-test('of several sounds the least sure one decides, and each has its state', () => {
+test('the least sure of several sounds decides, and each has its state', () => {
   const sound = (prompt: string, isUnwanted: boolean, more: object) => ({
     ...{ prompt, isUnwanted, tagged: null },
     work: [{ ...nothing, understoodAs: prompt, ...more }],
@@ -131,7 +131,7 @@ test('of several sounds the least sure one decides, and each has its state', () 
   )
 })
 
-test('quality is judged over all chunks, of what is wanted and may be there', () => {
+test('quality is judged over all chunks, for wanted sounds that may be there', () => {
   const chunk = (sound: number, others: number) => ({
     ...piano,
     match: 0.9,

@@ -7,7 +7,7 @@ test('samples up to full scale need no gain', () => {
   for (const peak of [0, 0.5, 1]) assert.equal(gainDbFor(peak), 0)
 })
 
-test('any peak comes to full scale, short of it by less than the step of 0.01 dB', () => {
+test('any peak is lowered to full scale, or less than 0.01 dB below it', () => {
   fc.assert(
     fc.property(fc.double({ min: 1, minExcluded: true, max: 1e6, noNaN: true }), (peak) => {
       const gainDb = gainDbFor(peak)

@@ -18,8 +18,8 @@ const dot = (a: Float32Array, b: Float32Array) => a.reduce((total, x, i) => tota
 const correlation = (a: Float32Array, b: Float32Array) =>
   dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 
-/** One channel through a mixer, in blocks of the given lengths, the last one repeated. */
-function mixed(
+/** Runs one channel through a mixer in blocks of the given lengths, repeating the last length. */
+function runMixer(
   recipes: TargetRecipe[],
   { mixture, sounds }: { mixture: Float32Array; sounds: Float32Array[] },
   blocks = [4_000],
@@ -54,12 +54,12 @@ function assertNear(actual: Float32Array, expected: Float32Array, most = 1e-5): 
   assert.ok(worst <= most, `differs by ${worst}`)
 }
 
-test('sounds that take no more than there is stay as they are, however blocks are cut', () => {
+test('sounds that take no more than the mixture has stay as they are, however blocks are cut', () => {
   const mixture = sum(low, high, hiss)
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1 }), (blocks) => {
       const sounds = [0.4, 0.5].map((share) => mixture.map((x) => share * x))
-      const result = mixed([only(0), only(1)], { mixture, sounds }, [...blocks, 3_000])
+      const result = runMixer([only(0), only(1)], { mixture, sounds }, [...blocks, 3_000])
       assertNear(result.mixture, mixture, 0)
       for (const [t, target] of result.targets.entries()) assertNear(target, sounds[t]!)
     }),
@@ -72,7 +72,7 @@ test('a sound that several prompts find is shared between them, and never invert
   for (const count of [2, 4]) {
     const sounds = Array.from({ length: count }, () => low.slice())
     const recipes = sounds.map((_, i) => only(i))
-    const { targets } = mixed(recipes, { mixture, sounds })
+    const { targets } = runMixer(recipes, { mixture, sounds })
     const rest = minus(mixture, ...targets)
     assert.ok(correlation(rest, low) >= -0.05, `${correlation(rest, low)}`)
     for (const target of targets) {
@@ -82,18 +82,18 @@ test('a sound that several prompts find is shared between them, and never invert
   }
 })
 
-test('a part of another sound is shared, and what only one has stays whole', () => {
+test('what a sound has in common with another is shared, and what only one has stays whole', () => {
   const mixture = sum(low, high)
-  const { targets } = mixed([only(0), only(1)], { mixture, sounds: [sum(low, high), high] })
+  const { targets } = runMixer([only(0), only(1)], { mixture, sounds: [sum(low, high), high] })
   const levels = (wave: Float32Array) => [low, high].map((of) => dot(wave, of) / dot(of, of))
   const [ofFirst, ofSecond] = targets.map(levels) as [number[], number[]]
   assert.ok(Math.abs(ofFirst[0]! - 1) < 0.02 && Math.abs(ofSecond[0]!) < 0.02)
   assert.ok(Math.abs(ofFirst[1]! + ofSecond[1]! - 1) < 0.02)
 })
 
-test('the sounds of one prompt are added, and a sound that two of them hold is in it once', () => {
+test('the sounds of one prompt are added, and a sound that is part of two counts once', () => {
   const mixture = sum(low, high, hiss)
-  const { targets } = mixed([only(0, 1, 2)], { mixture, sounds: [low, high, low] })
+  const { targets } = runMixer([only(0, 1, 2)], { mixture, sounds: [low, high, low] })
   const both = sum(low, high)
   assert.ok(correlation(targets[0]!, both) > 0.99)
   const level = dot(targets[0]!, low) / dot(low, low)
@@ -102,23 +102,23 @@ test('the sounds of one prompt are added, and a sound that two of them hold is i
 
 test('an excluded sound leaves the mixture without it, and competes with what is asked for', () => {
   const mixture = sum(low, high)
-  const [rest, kept] = mixed([without(0), only(0)], { mixture, sounds: [low] }).targets
+  const [rest, kept] = runMixer([without(0), only(0)], { mixture, sounds: [low] }).targets
   assertNear(rest!, high, 0.02)
   assertNear(kept!, low, 0.02)
-  const { targets } = mixed([without(0), without(1)], { mixture, sounds: [low, high] })
+  const { targets } = runMixer([without(0), without(1)], { mixture, sounds: [low, high] })
   assertNear(sum(...targets), mixture, 0.02)
 })
 
-test('what is taken away from a sound leaves what it has beside that', () => {
+test('removing a part of a sound leaves the rest of it', () => {
   const mixture = sum(low, high, hiss)
   const recipe = { wanted: [0], unwanted: [1] }
-  const [target] = mixed([recipe], { mixture, sounds: [sum(low, high), high] }).targets
+  const [target] = runMixer([recipe], { mixture, sounds: [sum(low, high), high] }).targets
   const levels = [low, high].map((of) => dot(target!, of) / dot(of, of))
   assert.ok(Math.abs(levels[0]! - 1) < 0.02 && Math.abs(levels[1]!) < 0.05, `${levels}`)
 })
 
 test('silence stays silence', () => {
   const silence = new Float32Array(SAMPLES)
-  const { targets } = mixed([only(0), only(1)], { mixture: silence, sounds: [silence, silence] })
+  const { targets } = runMixer([only(0), only(1)], { mixture: silence, sounds: [silence, silence] })
   for (const target of targets) assertNear(target, silence, 0)
 })

@@ -56,7 +56,7 @@ const promptWork = (prompt: string, work: ChunkWork[]) => ({
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
   describeWork({ ...DEFAULT_OPTIONS, ...options }, [pass(19_000)], [promptWork('A dog.', work)])
 
-test('candidates with their scores, of a dozen chunks at most', () => {
+test('candidates with their scores, for at most a dozen chunks', () => {
   const lines = logged(
     { reranking_candidates: 2, acceleration: 'quality' },
     Array.from({ length: 40 }, (_, i) => chunk(9 * i)),
@@ -70,7 +70,7 @@ test('candidates with their scores, of a dozen chunks at most', () => {
   assert.equal(lines.length, 15)
 })
 
-test('lines of one of several prompts begin with it', () => {
+test('lines about one of several prompts begin with it', () => {
   const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2 }
   const lines = describeWork(
     options,
@@ -92,7 +92,7 @@ test('lines of one of several prompts begin with it', () => {
   ])
 })
 
-test('spans that were given, and that predict_spans was ignored then', () => {
+test('given spans, and that they make predict_spans ignored', () => {
   const spans = [
     { start: 1, end: 2.5, include: true },
     { start: 3, end: 4, include: false },
@@ -103,7 +103,7 @@ test('spans that were given, and that predict_spans was ignored then', () => {
   ])
 })
 
-test('spans that were predicted, on the clock of the media, joined over chunks', () => {
+test('predicted spans, in media time, joined across chunks', () => {
   const work = [
     chunk(0, [
       { start: 2, end: 3 },
@@ -119,7 +119,7 @@ test('spans that were predicted, on the clock of the media, joined over chunks',
   assert.match(line ?? '', /Predicted 2 spans .*: 2\.00 to 3\.00 s, 9\.00 to 11\.00 s\./)
 })
 
-test('a sound that is absent is said to be, from a chunk or altogether', () => {
+test('that a sound is absent, from a chunk or altogether', () => {
   const some = logged({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
   assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
   assert.match(
@@ -128,7 +128,7 @@ test('a sound that is absent is said to be, from a chunk or altogether', () => {
   )
 })
 
-test('how well the sound matches, that it seems absent, and by how much the target is softer', () => {
+test('how well the sound matches, that it seems absent, and by how much the target was softened', () => {
   const unsure = 'It is unsure whether the sound is there: its match is'
   const kept = 'of 1. What was found is in the target all the same'
   const matches = 'The match of the sound that was asked for is'
@@ -167,7 +167,7 @@ test('how well the sound matches, that it seems absent, and by how much the targ
   ])
 })
 
-test('what the prompt was taken to mean, or what the target is where no name is near', () => {
+test('what the prompt was taken to mean, or what the target is if no name is close', () => {
   const meanings = [
     { name: 'vacuum cleaner', probability: 0.784 },
     { name: 'water', probability: 0.18 },

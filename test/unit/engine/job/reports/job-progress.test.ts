@@ -11,14 +11,14 @@ function follow(hasPicture: boolean) {
   return { progress: new JobProgress(hasPicture, (report) => reports.push(report)), reports }
 }
 
-test('without a picture the sound counts, and its end says nothing', () => {
+test('without a picture the sound counts, and its end is not reported', () => {
   const { progress, reports } = follow(false)
   for (const part of [0.25, 0.5, 1]) progress.sound(part)
   progress.soundEnded()
   assert.deepEqual(reports, [{ progress: 0.25 }, { progress: 0.5 }, { progress: 0.99 }])
 })
 
-test('a picture that is copied leaves the sound alone, once that is known', () => {
+test('once a picture is known to be copied, only the sound counts', () => {
   const { progress, reports } = follow(true)
   progress.sound(0.25)
   assert.deepEqual(reports, [], 'the picture may have to be coded again')
@@ -28,7 +28,7 @@ test('a picture that is copied leaves the sound alone, once that is known', () =
   assert.deepEqual(reports, [{ progress: 0.25 }, { progress: 0.5 }])
 })
 
-test('the slower of sound and picture counts, with the time that the picture takes', () => {
+test('the slower of sound and picture counts, with the time left for the picture', () => {
   const { progress, reports } = follow(true)
   progress.picture({ done: 0 })
   progress.picture({ done: 0.1, secondsLeft: 18 })
@@ -48,7 +48,7 @@ test('the slower of sound and picture counts, with the time that the picture tak
   ])
 })
 
-test('whatever comes in whatever order, progress never falls nor reaches 1', () => {
+test('whatever arrives in whatever order, progress neither falls nor reaches 1', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true })
   const calls = fc.array(
     fc.oneof(
@@ -84,7 +84,7 @@ test('whatever comes in whatever order, progress never falls nor reaches 1', () 
   )
 })
 
-test('a message of an engine of another version is understood, with and without the field', () => {
+test('messages from engines of other versions are understood, with and without the field', () => {
   const message = {
     request_id: 'r',
     attempt_id: 'a',

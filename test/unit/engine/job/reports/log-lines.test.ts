@@ -9,7 +9,7 @@ function logged(count: number) {
   return lines
 }
 
-test('log lines come as they were added, once', () => {
+test('log lines come out once, in the order they were added', () => {
   const lines = logged(LOG_LINES_MAX - 1)
   assert.deepEqual(
     lines.take().map(({ message }) => message),
@@ -18,7 +18,7 @@ test('log lines come as they were added, once', () => {
   assert.deepEqual(lines.take(), [])
 })
 
-test('of too many log lines the first and the last are kept, and it is said how many are not', () => {
+test('if there are too many log lines the first and last are kept, with the number of the others', () => {
   const lines = logged(10_000).take()
   assert.equal(lines.length, LOG_LINES_MAX)
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('of too many log lines the first and the last are kept, and it is said how 
   )
 })
 
-test('a log line is as long as an event may have it', () => {
+test('a log line is cut to the length that an event allows', () => {
   const lines = new LogLines()
   lines.add({ timestamp: 't', message: 'x'.repeat(10_000) })
   assert.equal(lines.take()[0]?.message.length, 2_000)

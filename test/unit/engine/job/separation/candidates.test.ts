@@ -4,7 +4,7 @@ import { rankCandidates } from '../../../../../engine/job/separation/candidates.
 
 const results = (...scores: number[]) => scores.map((score) => ({ target: [], score }))
 
-test('the candidate of the highest score is kept; the first of equals', () => {
+test('the candidate with the highest score is kept; the first of equal ones', () => {
   const candidates = results(0.2, 0.9, 0.4, 0.9)
   const { best, scores, chosen } = rankCandidates(null, candidates)
   assert.equal(best, candidates[1])
@@ -18,6 +18,6 @@ test('candidates that come later are ranked with those before', () => {
   assert.deepEqual([chosen, scores], [3, [0.3, 0.5, 0.4, 0.6]])
 })
 
-test('a score that is no number never wins', () => {
+test('a score of NaN never wins', () => {
   assert.equal(rankCandidates(null, results(0.1, Number.NaN, 0.2)).chosen, 2)
 })

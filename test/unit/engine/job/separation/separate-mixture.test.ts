@@ -33,7 +33,7 @@ test('spans count from the start of the chunk and are clipped to it', () => {
   assert.deepEqual(chunkSpans([span(12, 14, false)], 10, 10), [span(2, 4, false)])
 })
 
-test('where the target sounds only elsewhere, an empty span says so', () => {
+test('if the target only sounds elsewhere, an empty span says so', () => {
   assert.deepEqual(chunkSpans([span(0, 3)], 10, 10), [span(0, 0)])
 })
 
@@ -41,7 +41,9 @@ test('no spans: nothing is known', () => {
   assert.deepEqual(chunkSpans([], 10, 10), [])
 })
 
-/** Ten seconds in blocks of half a second; `decoded` counts the samples that were asked for. */
+/**
+ * Makes ten seconds of sound in blocks of half a second; `decoded` counts the samples read so far.
+ */
 function fakeMixture() {
   const wave = Float32Array.from({ length: SECONDS * RATE }, (_, i) => Math.sin(i))
   let decoded = 0
@@ -74,15 +76,15 @@ type Lane = LaneRequest & { model: string; samples: number }
 
 interface World {
   model?: Partial<ModelDescription>
-  /** Before the model, which answers what they do not. */
+  /** Models that come before the fake one, which answers what they don't. */
   others?: readonly ModelDescription[]
   prompt?: string
   requestId?: string
-  /** As measured; 0: unknown. */
+  /** As measured; 0 if unknown. */
   secondsExpected?: number
-  /** Throws for a lane that fails. */
+  /** Throws for lanes that should fail. */
   check?: (lane: Lane) => void
-  /** How much of the mixture the model finds of a sound. */
+  /** The share of the mixture that the model finds for a sound. */
   share?: (sound: string) => number
   /** The model's findings about a lane. */
   found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
@@ -92,10 +94,13 @@ interface World {
 
 const tagger = await readTaggerConfig()
 
-/** Samples of a step at such a low rate. */
+/** Samples per step of the tagger at this low rate. */
 const STEP_SAMPLES = stepSamples(melFraming(RATE))
 
-/** The steps of the fake mixture, [steps · classes], in which these sounds are heard. */
+/**
+ * Returns the tagger's logits [steps · classes] for the fake mixture, in which these sounds are
+ * heard.
+ */
 function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
   const { names } = tagger.classes
   const steps = Math.ceil((SECONDS * RATE) / STEP_SAMPLES)
@@ -108,8 +113,10 @@ function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
   return tags
 }
 
-/** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
-async function separated(options: Partial<SeparationOptions>, world: World = {}) {
+/**
+ * Separates the fake mixture with a model whose target is a quarter of it, and records all calls.
+ */
+async function separateFake(options: Partial<SeparationOptions>, world: World = {}) {
   const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
   const parts: Map<OutputName, readonly Float32Array[]>[] = []
@@ -216,7 +223,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
 const seedsOf = ({ lanes }: { lanes: Lane[] }) => lanes.map(({ seed }) => seed)
 
 test('cut, separated and joined, target and residual are as long as the mixture and add up to it', async () => {
-  const { samples, wave, target, residual, lanes } = await separated({
+  const { samples, wave, target, residual, lanes } = await separateFake({
     max_chunk_duration: 2,
     chunk_overlap: 0.5,
   })
@@ -226,14 +233,14 @@ test('cut, separated and joined, target and residual are as long as the mixture 
     true,
     'every chunk lasts 2 s',
   )
-  assert.equal(lanes.length, 7) // 2 s, and 1.5 s more with each
+  assert.equal(lanes.length, 7) // 2 s, and each further chunk adds 1.5 s
   assert.equal(target.length, wave.length)
   for (const [i, x] of wave.entries())
     assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
 })
 
-test('max_chunk_duration and chunk_overlap bound what the model would take, by acceleration', async () => {
-  const lanesOf = async (options: Partial<SeparationOptions>) => (await separated(options)).lanes
+test("max_chunk_duration and chunk_overlap limit the model's own values, by acceleration", async () => {
+  const lanesOf = async (options: Partial<SeparationOptions>) => (await separateFake(options)).lanes
   const lengths = async (options: Partial<SeparationOptions>) => [
     ...new Set((await lanesOf(options)).map(({ samples }) => samples / RATE)),
   ]
@@ -243,7 +250,7 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
     ['fast', 3],
     ['balanced', 3],
     ['quality', 4],
-  ] as const // of 4 s; 3.5, 3 and 2 s more with each
+  ] as const // chunks of 4 s, each adding 3.5, 3 or 2 s
   for (const [acceleration, count] of counts) {
     const lanes = await lanesOf({ acceleration })
     assert.equal(lanes.length, count, acceleration)
@@ -256,19 +263,22 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
   assert.equal((await lanesOf({ acceleration: 'quality', chunk_overlap: 0 })).length, 3)
 })
 
-test('a chunk_overlap that is not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
+test('a chunk_overlap not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
   for (const chunk_overlap of [2, 30]) {
-    const { lanes, logs, wave, target } = await separated({ max_chunk_duration: 2, chunk_overlap })
-    assert.equal(lanes.length, 9) // 2 s, and 1 s more with each
+    const { lanes, logs, wave, target } = await separateFake({
+      max_chunk_duration: 2,
+      chunk_overlap,
+    })
+    assert.equal(lanes.length, 9) // 2 s, and each further chunk adds 1 s
     assert.equal(target.length, wave.length)
     assert.match(logs.join('\n'), RegExp(`chunk_overlap, ${chunk_overlap} s, was reduced`))
   }
-  const { logs } = await separated({ max_chunk_duration: 2, chunk_overlap: 1.9 })
+  const { logs } = await separateFake({ max_chunk_duration: 2, chunk_overlap: 1.9 })
   assert.doesNotMatch(logs.join('\n'), /was reduced/)
 })
 
-test('prompt, spans and predict_spans reach the model; predict_spans not beside spans', async () => {
-  const plain = await separated({})
+test('prompt, spans and predict_spans reach the model, but not predict_spans with spans', async () => {
+  const plain = await separateFake({})
   assert.equal(
     plain.lanes.every(
       ({ prompt, spans, predictSpans }) =>
@@ -276,53 +286,56 @@ test('prompt, spans and predict_spans reach the model; predict_spans not beside 
     ),
     true,
   )
-  const predicted = await separated({ predict_spans: true })
+  const predicted = await separateFake({ predict_spans: true })
   assert.equal(
     predicted.lanes.every(({ predictSpans }) => predictSpans === true),
     true,
   )
   const spans = [span(1, 5), span(6.5, 7, false)]
-  const given = await separated({ predict_spans: true, spans })
+  const outcome = await separateFake({ predict_spans: true, spans })
   assert.equal(
-    given.lanes.every(({ predictSpans }) => predictSpans === false),
+    outcome.lanes.every(({ predictSpans }) => predictSpans === false),
     true,
   )
-  // Chunks of 4 s from 0, 3 and 6 s.
+  // Chunks of 4 s, starting at 0, 3 and 6 s.
   assert.deepEqual(
-    given.lanes.map((lane) => lane.spans),
+    outcome.lanes.map((lane) => lane.spans),
     [[span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)]],
   )
 })
 
-test('each chunk has its candidates, of which the best is kept; a model that gives none makes one', async () => {
-  const { lanes, logs } = await separated({ reranking_candidates: 3 })
+test('each chunk has its candidates, of which the best is kept; a model without candidates gives one', async () => {
+  const { lanes, logs } = await separateFake({ reranking_candidates: 3 })
   assert.deepEqual(
     lanes.map(({ candidate }) => candidate),
     [0, 1, 2, 0, 1, 2, 0, 1, 2],
   )
   assert.match(logs.join('\n'), /Chunk 3: candidate 3 was kept; scores 0\.0000, 1\.0000, 2\.0000\./)
-  const single = await separated({ reranking_candidates: 3 }, { model: { givesCandidates: false } })
+  const single = await separateFake(
+    { reranking_candidates: 3 },
+    { model: { givesCandidates: false } },
+  )
   assert.equal(single.lanes.length, 3)
   assert.match(single.logs.join('\n'), /one candidate was made/)
 })
 
 test('seeds come from request and candidate alone; chunks state where they start', async () => {
   const options = { reranking_candidates: 2 }
-  const { lanes } = await separated(options)
+  const { lanes } = await separateFake(options)
   const seeds = seedsOf({ lanes })
   assert.equal(new Set(seeds).size, 2)
   assert.equal(new Set(lanes.map(({ seed, startSample }) => `${seed} at ${startSample}`)).size, 6)
-  assert.deepEqual(seedsOf(await separated(options)), seeds)
-  const others = seedsOf(await separated(options, { requestId: 'req_2' }))
+  assert.deepEqual(seedsOf(await separateFake(options)), seeds)
+  const others = seedsOf(await separateFake(options, { requestId: 'req_2' }))
   assert.equal(new Set([...seeds, ...others]).size, 4)
 })
 
-test('progress grows and stays below 1, also where no or a wrong length is expected', async () => {
+test('progress grows and stays below 1, even if the expected length is missing or wrong', async () => {
   const options = { reranking_candidates: 2, max_chunk_duration: 1, chunk_overlap: 0 }
-  const { progress } = await separated(options)
+  const { progress } = await separateFake(options)
   assert.equal(new Set(progress).size, 20)
   for (const secondsExpected of [SECONDS, 2, 0, 1_000]) {
-    const { progress } = await separated(options, { secondsExpected })
+    const { progress } = await separateFake(options, { secondsExpected })
     assert.deepEqual(
       progress,
       [...progress].sort((a, b) => a - b),
@@ -331,14 +344,14 @@ test('progress grows and stays below 1, also where no or a wrong length is expec
   }
 })
 
-test('a few chunks are under way at once, however long the media', async () => {
-  const { under } = await separated({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
+test('only a few chunks are in progress at once, however long the media', async () => {
+  const { under } = await separateFake({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
   assert.equal(under.wayMost <= 2, true, `${under.wayMost} at once`)
   assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
 })
 
-test('where chunks need the one before, one is under way, with the overlap state of the one kept', async () => {
-  const { under, lanes } = await separated(
+test('if chunks need the previous one, one is in progress, with the overlap state of the kept candidate', async () => {
+  const { under, lanes } = await separateFake(
     { max_chunk_duration: 4, reranking_candidates: 2 },
     { model: { needsPreviousChunk: true } },
   )
@@ -363,7 +376,7 @@ test('where chunks need the one before, one is under way, with the overlap state
 const TWO_PROMPTS = { further_prompts: ['A cat.'] }
 
 test('several prompts share the chunks; the residual is the mixture minus every target', async () => {
-  const { wave, target, target2, residual, lanes, under } = await separated({
+  const { wave, target, target2, residual, lanes, under } = await separateFake({
     ...TWO_PROMPTS,
     reranking_candidates: 2,
   })
@@ -384,9 +397,9 @@ test('several prompts share the chunks; the residual is the mixture minus every 
   }
 })
 
-test('prompts that are read as one sound share its output, which the residual lacks once', async () => {
+test('prompts that are read as one sound share its output, which is subtracted from the residual once', async () => {
   const found = () => ({ understoodAs: 'dog' })
-  const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, {
+  const { wave, target, target2, residual, findings, logs } = await separateFake(TWO_PROMPTS, {
     found,
   })
   assert.deepEqual(target2, target)
@@ -398,14 +411,14 @@ test('prompts that are read as one sound share its output, which the residual la
   assert.match(logs.join('\n'), /"A cat\." is read as the same sound as "A dog\."/)
 })
 
-test('each prompt has the match of all its chunks together and its name, if the model has them', async () => {
-  const matches = [0.2, 0.9, 0.4] // of the chunks
+test('each prompt has the match over all its chunks and its name, if the model reports them', async () => {
+  const matches = [0.2, 0.9, 0.4] // one per chunk
   let lanes = 0
   const found = ({ prompt }: Lane) =>
     prompt === 'dog'
       ? { match: matches[Math.floor(lanes++ / 2)]!, understoodAs: 'dog' }
       : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
-  const { findings } = await separated(TWO_PROMPTS, { found })
+  const { findings } = await separateFake(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
     {
       ...{ match: 0.7677, understood_as: 'dog', state: 'found', model: 'fake' },
@@ -417,16 +430,16 @@ test('each prompt has the match of all its chunks together and its name, if the 
       asked: [{ sound: 'cat meowing', excluded: false, state: 'unknown' }],
     },
   ])
-  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [
+  assert.deepEqual((await separateFake(TWO_PROMPTS)).findings, [
     { model: 'fake', asked: [{ sound: 'dog', excluded: false }] },
     { model: 'fake', asked: [{ sound: 'cat meowing', excluded: false }] },
   ])
 })
 
-test('tagger and match decide together, and where it is heard is where a sound is found', async () => {
+test('tagger and match decide together, and a sound is found where it is heard', async () => {
   const heard = { dog: 5, cello: 5, violin: -3 }
   const matching = async (prompt: string, match: number, understoodAs = prompt) => {
-    const { findings } = await separated(
+    const { findings } = await separateFake(
       {},
       { prompt, heard, found: () => ({ match, understoodAs }) },
     )
@@ -447,9 +460,9 @@ test('tagger and match decide together, and where it is heard is where a sound i
   assert.deepEqual([without.state, without.where], ['found', dog.where])
 })
 
-test('of stems the tagger alone tells: what bleeds into the vocals of an instrumental is not found', async () => {
+test("only the tagger decides about stems: what bleeds into an instrumental's vocals is not found", async () => {
   const stateOf = async (prompt: string, heard: Record<string, number>) =>
-    (await separated({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
+    (await separateFake({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
   const band = { 'drum kit': 5, 'acoustic guitar': 4 }
   assert.equal(await stateOf('vocals', band), 'absent')
   assert.equal(await stateOf('drums', band), 'found')
@@ -458,7 +471,7 @@ test('of stems the tagger alone tells: what bleeds into the vocals of an instrum
 })
 
 test('each prompt follows its own overlap states', async () => {
-  const { lanes } = await separated(TWO_PROMPTS, { model: { needsPreviousChunk: true } })
+  const { lanes } = await separateFake(TWO_PROMPTS, { model: { needsPreviousChunk: true } })
   assert.deepEqual(
     lanes.map(({ prompt, overlapState }) => [prompt, overlapState?.states[0]]),
     [
@@ -472,14 +485,14 @@ test('each prompt follows its own overlap states', async () => {
   )
 })
 
-test('a span that lies past the end is refused once the end is known', async () => {
+test('a span past the end is refused once the end is known', async () => {
   const spans = [span(1, 2), span(SECONDS, SECONDS + 1)]
-  await assert.rejects(separated({ spans }), {
+  await assert.rejects(separateFake({ spans }), {
     code: 'INVALID_PARAMETER',
     param: 'input.spans[1].start',
     message: /the media ends at 10\.000 s/,
   })
-  await separated({ spans: [span(SECONDS - 0.01, 1_000)] })
+  await separateFake({ spans: [span(SECONDS - 0.01, 1_000)] })
 })
 
 test('a lane that fails stops the others of its job, in every chunk, and its error is the outcome', async () => {
@@ -530,8 +543,8 @@ const STEMS = {
   givesCandidates: false,
 } as ModelDescription
 
-test('prompts go to the models that answer them, at the rate of each, and all adds up', async () => {
-  const { lanes, wave, target, target2, residual, findings, logs } = await separated(
+test('prompts go to the models that answer them, at the rate of each, and everything adds up', async () => {
+  const { lanes, wave, target, target2, residual, findings, logs } = await separateFake(
     { further_prompts: ['drums'] },
     { others: [STEMS] },
   )
@@ -554,7 +567,7 @@ test('prompts go to the models that answer them, at the rate of each, and all ad
 })
 
 test('several stems of a song share one pass, and "no vocals" is the mixture without them', async () => {
-  const { lanes, wave, target, target2 } = await separated(
+  const { lanes, wave, target, target2 } = await separateFake(
     { further_prompts: ['drums and vocals'] },
     { others: [{ ...STEMS, sampleRate: null }], prompt: 'no vocals' },
   )
@@ -571,18 +584,18 @@ test('several stems of a song share one pass, and "no vocals" is the mixture wit
   }
 })
 
-test('the level of the mixture is measured once, for the chunks of models that need it alone', async () => {
+test('the level of the mixture is measured once, and only for models that need it', async () => {
   const further = { further_prompts: ['drums', 'rain'] }
   const song = { ...STEMS, sampleRate: null, needsLevels: true }
-  const { lanes, measured } = await separated(further, { others: [song], prompt: 'vocals' })
+  const { lanes, measured } = await separateFake(further, { others: [song], prompt: 'vocals' })
   assert.equal(measured, 1)
   for (const { model, chunk } of lanes) {
     assert.deepEqual(chunk.levels, model === STEMS.name ? [LEVEL] : undefined)
   }
-  assert.equal((await separated({}, { others: [song], prompt: 'rain' })).measured, 0)
+  assert.equal((await separateFake({}, { others: [song], prompt: 'rain' })).measured, 0)
 })
 
-test('what one job has open at once is bounded in bytes, whatever it asks for', async () => {
+test('a job has a bounded number of bytes open at once, whatever it asks for', async () => {
   assert.equal(headsAtOnce(44_100 * 10 * 8, 1), 2) // eight channels of ten seconds
   assert.equal(headsAtOnce(2 ** 24, 1), 1)
   const orders: number[] = []
@@ -592,8 +605,8 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
       return heads.map(({ candidate }) => ({ target: [], score: candidate! }))
     },
   }
-  const channels = [new Float32Array(2 ** 22)] // of which two heads fit
-  const kept = await separateChunk(
+  const channels = [new Float32Array(2 ** 22)] // large enough that only two heads fit
+  const best = await separateChunk(
     { request_id: 'r', account_id: 'a', options: DEFAULT_OPTIONS } as Job,
     { index: 0, startSample: 0, sharedSamples: 0, channels },
     ['A dog.', 'A cat.', 'A cow.'].map((prompt) => ({ prompt, stems: [] })),
@@ -612,7 +625,7 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
   )
   assert.deepEqual(orders, [2, 2, 2, 2, 1])
   assert.deepEqual(
-    kept.map(({ scores, chosen }) => [scores, chosen]),
+    best.map(({ scores, chosen }) => [scores, chosen]),
     [1, 2, 3].map(() => [[0, 1, 2], 2]),
   )
 })
@@ -620,7 +633,7 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
 test('the models that answer one job share its memory', async () => {
   const rate = 2 ** 22
   const blocks = async function* () {
-    yield [new Float32Array(rate)] // one chunk: two heads of it fit, one of each model
+    yield [new Float32Array(rate)] // one chunk, of which two heads fit: one for each model
   }
   const orders: [model: string, heads: number][] = []
   const scheduler = {
@@ -655,7 +668,7 @@ test('the models that answer one job share its memory', async () => {
   ])
 })
 
-/** A model that finds another share of the mixture for each sound. */
+/** Share of the mixture that the model finds for each sound. */
 const SHARES: Readonly<Record<string, number>> = { drums: 0.5, speech: 0.25, woman: 0.125 }
 const sharesOf = ({ prompt }: Lane) => ({
   understoodAs: SHARES[prompt] ? prompt : null,
@@ -663,7 +676,7 @@ const sharesOf = ({ prompt }: Lane) => ({
 })
 
 async function sharesIn(prompt: string, options: Partial<SeparationOptions> = {}) {
-  const { target, wave, lanes, findings } = await separated(options, {
+  const { target, wave, lanes, findings } = await separateFake(options, {
     prompt,
     found: sharesOf,
     share: (sound) => SHARES[sound] ?? 0.7,
@@ -673,7 +686,7 @@ async function sharesIn(prompt: string, options: Partial<SeparationOptions> = {}
   return { share: Math.round(1_000 * share) / 1_000, lanes, finding: findings[0]! }
 }
 
-test('a model for text gives everything but a sound, sums, and sums without a part', async () => {
+test('a text model gives everything but a sound, sums, and sums without a part', async () => {
   const shares = {
     'no drums': 0.5,
     'everything but the drums and the speech': 0.25,
@@ -688,7 +701,7 @@ test('a model for text gives everything but a sound, sums, and sums without a pa
   }
 })
 
-test('what is not known is never taken away, and never said to be found', async () => {
+test('an unknown sound is never removed, and never reported as found', async () => {
   const { share, finding } = await sharesIn('no kettle')
   assert.equal(share, 1)
   const { state, holds, asked } = finding
@@ -699,7 +712,7 @@ test('what is not known is never taken away, and never said to be found', async 
   assert.deepEqual([several.finding.state, several.finding.holds], ['unknown', 'drums'])
 })
 
-test('what is taken away keeps its level, and so does all of who keeps the residual', async () => {
+test('removed sounds keep their level, and so does everything if the residual is kept', async () => {
   const levels = async (prompt: string, options: Partial<SeparationOptions> = {}) =>
     (await sharesIn(prompt, options)).lanes.map(({ keepsLevel = false }) => keepsLevel)
   assert.ok((await levels('no drums')).every((keeps) => keeps))

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
 import { Turns } from '../../../../../engine/media/process/turns.ts'
 
-test('so many run at once; the others wait in their order, and one that is aborted leaves it', async () => {
+test('a limited number run at once; the others wait in order, and an aborted one leaves the queue', async () => {
   const turns = new Turns(2)
   const running = new Map<string, () => void>()
   const start = (name: string, signal = new AbortController().signal) =>

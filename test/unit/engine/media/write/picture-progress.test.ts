@@ -5,7 +5,7 @@ import {
   type PictureProgress,
 } from '../../../../../engine/media/write/picture-progress.ts'
 
-/** Each packet takes 250 ms. */
+/** Counts `read` of `packets` packets, which take 250 ms each, and returns the reports. */
 function count(packets: number, read = packets): PictureProgress[] {
   const reports: PictureProgress[] = []
   let now = 5_000
@@ -21,7 +21,7 @@ function count(packets: number, read = packets): PictureProgress[] {
   return reports
 }
 
-test('the time that is left goes by the speed so far', () => {
+test('the time left is estimated from the speed so far', () => {
   assert.deepEqual(count(4), [
     { done: 0 },
     { done: 0.2, secondsLeft: 0.75 },
@@ -31,12 +31,12 @@ test('the time that is left goes by the speed so far', () => {
   ])
 })
 
-test('a long video has as many reports as a short one, at most', () => {
+test('a long video has at most as many reports as a short one', () => {
   const reports = count(180_000)
   assert.equal(reports.length, 201)
   assert.deepEqual(reports[100], { done: 90_000 / 180_001, secondsLeft: 22_500 })
 })
 
-test('packets that were not counted before do not make it more than whole', () => {
+test('uncounted packets never make progress exceed 1', () => {
   assert.deepEqual(count(1, 3), [{ done: 0 }, { done: 0.5, secondsLeft: 0 }])
 })

@@ -28,12 +28,12 @@ test('a change without a watcher is not lost', async () => {
   feed.progressed(progress('mine'))
   assert.equal(await watch.wait(LONG_MS), 'progress')
   feed.rowChanged('mine')
-  feed.progressed(progress('mine')) // says less than the row
+  feed.progressed(progress('mine')) // older news than the row
   assert.equal(await watch.wait(LONG_MS), 'row')
   assert.equal(await watch.wait(1), 'time')
 })
 
-test('a watch for the end wakes for an end, and for what another gateway did', async () => {
+test('a watch for the end wakes for an end, and for changes by another gateway', async () => {
   const feed = new RequestFeed(3)
   const watch = feed.watch('mine', 'account', { isForEnd: true })
   feed.rowChanged('mine')
@@ -63,7 +63,7 @@ test('a closed watch, and every watch of a closed feed, wakes as closed', async 
   assert.equal(await feed.watch('c', 'account').wait(LONG_MS), 'closed')
 })
 
-test('progress is that of the attempt that holds the request', () => {
+test("progress is that of the request's current attempt", () => {
   const feed = new RequestFeed(3)
   feed.progressed(progress('mine', 0.25))
   assert.equal(feed.progressOf('mine', 'a'), 0.25)
@@ -73,13 +73,13 @@ test('progress is that of the attempt that holds the request', () => {
   assert.equal(feed.progressOf('mine', 'a'), undefined)
 })
 
-test('how long an attempt takes at least is what it said last, and nothing of another', () => {
+test("an attempt's minimum time left is what it said last, whatever others said", () => {
   const feed = new RequestFeed(3)
   assert.equal(feed.secondsAtLeastOf('mine', 'a'), 0)
   feed.progressed({ ...progress('mine'), seconds_at_least: 15 })
   assert.equal(feed.secondsAtLeastOf('mine', 'a'), 15)
   assert.equal(feed.secondsAtLeastOf('mine', 'b'), 0)
-  feed.progressed(progress('mine')) // nothing is left, or the engine is older
+  feed.progressed(progress('mine')) // no seconds: either none are left, or the engine is an older version
   assert.equal(feed.secondsAtLeastOf('mine', 'a'), 0)
 })
 
@@ -90,7 +90,7 @@ test('progress is kept for a bounded number of requests', () => {
   assert.equal(feed.progressOf('request-1', 'a'), 0.5)
 })
 
-test('an account may have so many watches open, and a closed one makes room once', () => {
+test('an account may have a limited number of watches open, and a closed one frees one', () => {
   const feed = new RequestFeed(2)
   const [first] = [feed.watch('a', 'mine'), feed.watch('b', 'mine')]
   assert.throws(() => feed.watch('a', 'mine'), { code: 'RATE_LIMITED' })

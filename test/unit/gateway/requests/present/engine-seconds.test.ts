@@ -10,7 +10,7 @@ const left = (model: string, mediaSeconds: number | null, { weight = 1, done = 0
   done,
 })
 
-/** A request of 60 s of media that a model ended `nth`. */
+/** The `nth` request that a model completed, with 60 s of media. */
 const completed = (model: string, nth: number, seconds: number, engineId = 'engine-1') => ({
   model,
   engineId,
@@ -20,7 +20,7 @@ const completed = (model: string, nth: number, seconds: number, engineId = 'engi
   finishedAt: nth * 100_000 + seconds * 1_000,
 })
 
-test('work counts by the model that is named, at the speed of that model', () => {
+test('work counts for the model that is named, at the speed of that model', () => {
   const history = [completed('htdemucs', 1, 60), completed('auto', 2, 6)]
   assert.deepEqual(
     engineSeconds(
@@ -39,12 +39,12 @@ test('work counts by the model that is named, at the speed of that model', () =>
   )
 })
 
-test('more engines do not make less of it', () => {
+test('more engines do not reduce it', () => {
   const both = [completed('auto', 1, 60), completed('auto', 2, 60), completed('auto', 2, 60, 'b')]
   assert.equal(engineSeconds([left('auto', 600)], both)[0]?.IN_QUEUE, 600)
 })
 
-test('a model of which nothing is completed has the speed of all', () => {
+test('a model without completed requests has the speed of all', () => {
   const [, other] = engineSeconds([left('other-model', 60)], [completed('auto', 1, 6)])
   assert.deepEqual(other, { model: 'other-model', IN_QUEUE: 6, IN_PROGRESS: 0 })
 })
@@ -55,7 +55,7 @@ test('before anything is completed, waiting requests count a minute each', () =>
   assert.deepEqual(engineSeconds([], []), [{ model: 'auto', IN_QUEUE: 0, IN_PROGRESS: 0 }])
 })
 
-test('clients that name many models make no more than 21 of them', () => {
+test('clients that name many models create no more than 21 entries', () => {
   const many = Array.from({ length: 100 }, (_, i) => left(`model-${i}`, i + 1))
   const sums = engineSeconds(many, [])
   assert.equal(sums.length, 21)

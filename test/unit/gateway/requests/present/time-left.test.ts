@@ -14,32 +14,33 @@ const open = (
   { weight = 1, secondsAtLeast = 0 } = {},
 ): OpenWork => ({ requestId, mediaSeconds, weight, done, secondsAtLeast })
 const SPEED = { perSecond: 10, perEngineSecond: 10, meanSeconds: 50 }
-const left = (...given: Parameters<typeof secondsLeft>) =>
-  Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
+const left = (...args: Parameters<typeof secondsLeft>) =>
+  Object.fromEntries([...secondsLeft(...args)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
 
-test('a request alone takes its work at the speed, less what is done', () => {
+test('a lone request takes the time of its remaining work', () => {
   assert.deepEqual(left([open('a', 100)], [], SPEED), { a: 10 })
   assert.deepEqual(left([open('a', 100, 0.75)], [], SPEED), { a: 2.5 })
   assert.deepEqual(left([], [open('a', 100)], SPEED), { a: 10 })
 })
 
-test('requests that run share the speed alike, so that short ones end first', () => {
-  // both at 5 a second until b ends after 4 s, then a's other 80 at 10 a second
+test('running requests share the speed equally, so short ones end first', () => {
+  // Both run at 5 per second until b ends after 4 s; the other 80 of a then run at 10 per second.
   assert.deepEqual(left([open('a', 100), open('b', 20)], [], SPEED), { b: 4, a: 12 })
 })
 
-test('one that waits begins when a place is free', () => {
+test('a waiting request starts when a place is free', () => {
   assert.deepEqual(left([open('a', 100)], [open('b', 20), open('c', 10)], SPEED), {
     a: 10,
     b: 12,
     c: 13,
   })
-  // c takes the place of b after 4 s: a has 80 left and c 40; 8 s at 5 each, then 40 of a at 10
+  // c takes the place of b after 4 s, when a has 80 left and c 40: 8 s at 5 each, then 40 of a at
+  // 10.
   const both = left([open('a', 100), open('b', 20)], [open('c', 40)], SPEED)
   assert.deepEqual(both, { b: 4, c: 12, a: 16 })
 })
 
-test('a length that is not known is taken for the mean', () => {
+test('an unknown length counts as the mean', () => {
   assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
   assert.deepEqual(
     left([open('a', null, 0, { weight: 3 })], [], SPEED),
@@ -48,17 +49,17 @@ test('a length that is not known is taken for the mean', () => {
   )
 })
 
-test('what an engine says a request takes at least goes before its work', () => {
+test('the minimum that an engine states takes precedence over the work', () => {
   const lasting = { secondsAtLeast: 15 }
   assert.deepEqual(left([open('a', 100, 0.99, lasting)], [], SPEED), { a: 15 })
   assert.deepEqual(left([open('a', 1000, 0, lasting)], [], SPEED), { a: 100 })
-  // its place is free after it; meanwhile it takes nothing from the others
+  // Its place is free once it ends; until then it takes nothing from the others.
   const [a, b] = [open('a', 20, 0, lasting), open('b', 100)]
   assert.deepEqual(left([a], [open('b', 100)], SPEED), { a: 15, b: 25 })
   assert.deepEqual(left([a, b], [open('c', 50)], SPEED), { b: 12, a: 15, c: 17 })
 })
 
-test('whatever is said: none ends before its work is done and its engine says', () => {
+test('whatever engines say, no request ends before its work is done and its engine allows', () => {
   const works = fc.array(
     fc.record({
       work: fc.double({ min: 0, max: 1e5, noNaN: true }),
@@ -76,7 +77,7 @@ test('whatever is said: none ends before its work is done and its engine says', 
       assert.equal(result.size, a.length + b.length)
       const total = [...a, ...b].reduce((sum, { work }) => sum + work / SPEED.perSecond, 0)
       const longest = Math.max(0, ...a.map(({ secondsAtLeast }) => secondsAtLeast))
-      // 40 requests that end twice, each time by at most 20 places
+      // 40 requests that each end in two steps, with at most 20 running at once.
       const rounding = 2 * 80 * 20 * Number.EPSILON * (total + longest) + 1e-300
       for (const [i, { work, secondsAtLeast }] of a.entries()) {
         const least = Math.max(secondsAtLeast, work / SPEED.perSecond)
@@ -87,7 +88,7 @@ test('whatever is said: none ends before its work is done and its engine says', 
   )
 })
 
-test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {
+test('whatever runs and waits, all work is done in the end, in turn, and no time is negative', () => {
   const works = fc.array(
     fc.record({
       work: fc.double({ min: 0, max: 1e5, noNaN: true }),
@@ -109,7 +110,7 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
         assert.equal(result.size, a.length + b.length)
         assert.ok(times.every((seconds) => seconds >= 0))
         const last = Math.max(0, ...times)
-        // 80 sums, each times at most 40 places; below 1e-300 numbers lose their digits.
+        // 80 sums, each times at most 40 places; numbers below 1e-300 lose precision.
         const rounding = 2 * 80 * 40 * Number.EPSILON * last + 1e-300
         assert.ok(Math.abs(last - total / perSecond) <= rounding)
         for (const { requestId, mediaSeconds, done } of [...running, ...waiting]) {
@@ -134,7 +135,7 @@ const run = (
   finishedAt: finishedAt * 1_000,
 })
 
-test('the speed is the work over the time in which something ran', () => {
+test('the speed is the work divided by the time in which anything ran', () => {
   const speed = (perSecond: number, meanSeconds: number, perEngineSecond = perSecond) => ({
     perSecond,
     perEngineSecond,
@@ -146,13 +147,13 @@ test('the speed is the work over the time in which something ran', () => {
   // idle from 6 to 100
   const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
   assert.deepEqual(speedOf(apart), speed(10, 40))
-  // two at once, each at half the speed
+  // two at once, each at half speed
   const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
   assert.deepEqual(speedOf(together), speed(15, 50))
-  // the same at once on two engines: each has the time to itself
+  // the same on two engines, each of which has all its time for one
   const [a, b] = [{ engineId: 'engine-1' }, { engineId: 'engine-2' }]
-  const apiece = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
-  assert.deepEqual(speedOf(apiece), speed(10, 50, 5))
+  const onTwoEngines = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
+  assert.deepEqual(speedOf(onTwoEngines), speed(10, 50, 5))
 })
 
 test('media of no length, or clocks that differ, give no speed', () => {

@@ -24,7 +24,7 @@ test('slices keep every frame once, each with its context', () => {
   }
 })
 
-test('the lengths of slices are few, whatever a row has', () => {
+test('slices have few different lengths, whatever the length of the row', () => {
   const lengths = (shortStep: number) =>
     new Set(plans(shortStep).flatMap((slices) => slices.map(({ from, to }) => to - from)))
   assert.ok(lengths(16).size <= 14, `${[...lengths(16)]}`)

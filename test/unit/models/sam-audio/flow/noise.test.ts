@@ -4,7 +4,7 @@ import { noiseFrames } from '../../../../../models/sam-audio/flow/noise.ts'
 
 const CHANNELS = 256
 
-test('chunks that overlap begin with the same noise there', () => {
+test('overlapping chunks start with the same noise where they overlap', () => {
   const whole = noiseFrames(7, 0, 100, CHANNELS)
   const later = noiseFrames(7, 60, 40, CHANNELS)
   assert.deepEqual(later, whole.slice(60 * CHANNELS))
@@ -16,7 +16,7 @@ test('another seed, frame or channel gives other noise', () => {
   assert.equal(new Set([...first, ...other]).size, first.length + other.length)
 })
 
-test('the noise is normal, and neighbours know nothing of each other', () => {
+test('the noise is normally distributed, and neighbors are independent', () => {
   const frames = 1_000
   const noise = noiseFrames(123_456_789, 5_000, frames, CHANNELS)
   const mean = (of: (x: number, i: number) => number) =>

@@ -1,4 +1,6 @@
-/** Spans to anchors against the reference's processor: `golden/processor.json`. Exact. */
+/**
+ * Spans become exactly the anchors that the reference's processor makes: `golden/processor.json`.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ManyFilesWork } from '../../../../../scripts/cli/separate/many-files-work.ts'
 
-test('the part that is done grows with every file, and the time left follows from it', () => {
+test('the share that is done grows with every file, and gives the time left', () => {
   let now = 5_000
   const work = new ManyFilesWork(4, () => now)
   const files = [work.file(), work.file(), work.file(), work.file()]
@@ -29,7 +29,7 @@ test('the part that is done grows with every file, and the time left follows fro
   assert.deepEqual([work.part, work.ended, work.secondsLeft], [1, '3 of 3 files', 0])
 })
 
-test('files that are all there already are no work', () => {
+test('files that are all done already are no work', () => {
   const work = new ManyFilesWork(1)
   work.file().stop()
   assert.deepEqual([work.part, work.secondsLeft], [1, undefined])

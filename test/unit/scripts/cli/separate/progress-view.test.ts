@@ -7,7 +7,7 @@ import {
 } from '../../../../../scripts/cli/separate/progress-view.ts'
 
 const COLUMNS = 60
-/** More lines than any terminal has rows: what is written must not depend on the row. */
+/** More lines than any terminal has rows, because the output must not depend on the row. */
 const NOTES = 200
 /** Wider than the terminal. */
 const LONG = 'INVALID_MEDIA: The file is text. '.repeat(4)
@@ -20,7 +20,10 @@ function terminal() {
       done()
     },
   })
-  /** The lines that it shows of what was written since; it wraps long ones itself. */
+  /**
+   * Returns the lines that a terminal shows for what was written since; the view itself wraps long
+   * ones.
+   */
   const shown = (): string[] => {
     const lines = ['']
     for (const [token] of written.matchAll(/\r\x1b\[K|\n|\x1b.*|[^\r\n\x1b]+/g)) {
@@ -47,13 +50,13 @@ test('no line of several files is lost to the bar, however many they are', () =>
   }
   const [last, ...lines] = output.shown().reverse()
   assert.match(last!, /^█{30} 100% 200 of 200 files$/)
-  const wanted = Array.from({ length: NOTES }, (_, i) => [`${i} ${LONG}`, `${i}.wav`])
-  assert.deepEqual(lines.reverse(), wanted.flat())
+  const expected = Array.from({ length: NOTES }, (_, i) => [`${i} ${LONG}`, `${i}.wav`])
+  assert.deepEqual(lines.reverse(), expected.flat())
   view.stop()
   assert.deepEqual(output.shown(), [''])
 })
 
-test('the line of one file fits the terminal, and leaves its notes', () => {
+test('the line of a single file fits the terminal, and keeps its notes', () => {
   const output = terminal()
   const view = createProgressView(output, false)
   view.note('a note')
@@ -71,7 +74,7 @@ test('the line of one file fits the terminal, and leaves its notes', () => {
   assert.deepEqual(output.shown(), [''])
 })
 
-test('elsewhere there is a line for each phase, which says what is waited for', () => {
+test('without a terminal there is a line for each phase, which says what it waits for', () => {
   const output = Object.assign(terminal(), { isTTY: false })
   const view = createProgressView(output, false)
   for (const part of [0, 0.5, 1]) view.show('uploading', part)

@@ -1,4 +1,4 @@
-/** `npm start` runs an engine for each GPU; no two share what only one may have. */
+/** `npm start` runs an engine for each GPU; no two share what only one can have. */
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ const options = {
   gpus: [],
   env: { NATS_URL: 'nats://x', UV_THREADPOOL_SIZE: '5' },
   scratchFolder: '/s',
-  metricsPorts: [9_081, 9_083, 9_084], // one that is taken is left out
+  metricsPorts: [9_081, 9_083, 9_084], // the port in use, 9_082, is left out
 } as const
 
 test('without a GPU, or with one, there is one engine', () => {
@@ -35,7 +35,7 @@ test('with several each has a GPU, a name, ports and a folder of its own', () =>
   assert.equal(new Set(all('SCRATCH_DIR')).size, 3)
 })
 
-test('an engine has a thread for files per core, four at least', () => {
+test('an engine has one thread for files per core, and at least four', () => {
   const [engine] = enginesFor({ ...options, env: {} })
   assert.equal(engine?.env.UV_THREADPOOL_SIZE, String(Math.max(4, availableParallelism())))
 })
@@ -47,7 +47,7 @@ test('any free port stays any free port, and off stays off', () => {
   assert.deepEqual([free?.env.CONTROL_PORT, free?.env.METRICS_PORT], ['0', '0'])
   const [, off] = enginesFor({ ...options, gpus, metricsPorts: ['off', 'off'] })
   assert.equal(off?.env.METRICS_PORT, 'off')
-  assert.ok(!('ENGINE_ID' in off!.env)) // it makes one of its own
+  assert.ok(!('ENGINE_ID' in off!.env)) // it makes up its own
 })
 
 test('the GPUs are those that the driver shows and CUDA_VISIBLE_DEVICES allows', async (t) => {

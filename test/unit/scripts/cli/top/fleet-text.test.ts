@@ -49,7 +49,7 @@ const fleet = (
 
 const engineLine = (text: string) => text.split('\n').find((line) => line.startsWith('gpu-1'))
 
-test('the first look shows rates since the engine started, the next of the time between', () => {
+test('the first look shows rates since the engine started, the next those in between', () => {
   const first = fleet(100, 1_000)
   assert.match(
     engineLine(fleetText(first)) ?? '',
@@ -59,7 +59,7 @@ test('the first look shows rates since the engine started, the next of the time 
   assert.match(engineLine(fleetText(fleet(110, 1_500), first)) ?? '', / 50\.0 /)
 })
 
-test('an engine that was restarted is another one', () => {
+test('a restarted engine counts as another one', () => {
   assert.match(engineLine(fleetText(fleet(110, 50, 105), fleet(100, 1_000))) ?? '', / 10\.0 /)
 })
 
