@@ -1,5 +1,5 @@
 /**
- * A gateway on sockets that its service manager holds open: clients that connect during a restart wait,
+ * A gateway on sockets that its service manager holds: clients that connect during a restart wait,
  * and none is refused.
  */
 
@@ -27,8 +27,8 @@ interface LogLine {
   admin?: string
 }
 
-/** Starts a gateway that restarts whenever it ends, on the same sockets. */
-async function startOnHeldSockets(t: TestContext) {
+/** A gateway that comes back whenever it ends, on the same sockets. */
+async function startHeld(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
   const words = [HOLDER, 'http:grpc:admin', process.execPath, 'scripts/run.mjs', 'gateway/main.ts']
@@ -36,7 +36,7 @@ async function startOnHeldSockets(t: TestContext) {
     ...process.env,
     NATS_URL: nats.url,
     DATA_DIR: folder,
-    PORT: '1', // unused, because the sockets are already open
+    PORT: '1', // not used: the sockets are open already
     GRPC_PORT: '1',
     METRICS_PORT: 'off',
     BOOTSTRAP_API_KEY: API_KEY,
@@ -62,7 +62,7 @@ async function startOnHeldSockets(t: TestContext) {
   return { ports, ready }
 }
 
-/** Calls List on its own connection; resolves with 200, as over HTTP. */
+/** Calls List over a connection of its own; resolves with 200 as HTTP has it. */
 async function listSeparations(address: string): Promise<number> {
   const client = separationClient(address, API_KEY)
   return client
@@ -95,9 +95,9 @@ test('a restart of the gateway refuses no connection, over HTTP and gRPC, nor of
   const asked: Promise<unknown>[] = []
   const asking = setInterval(() => asked.push(ask(), askAdmin(), list()), 50)
   const again = await ready()
-  clearInterval(timer)
-  calls.push(ask())
+  clearInterval(asking)
+  asked.push(ask())
   assert.notEqual(again.pid, first.pid)
-  assert.ok(calls.length > 5, `${calls.length} calls`)
-  for (const status of await Promise.all(calls)) assert.equal(status, 200)
+  assert.ok(asked.length > 5, `${asked.length} calls`)
+  for (const status of await Promise.all(asked)) assert.equal(status, 200)
 })

@@ -210,7 +210,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   const webhook = { webhookUrl: 'https://hooks.example/', webhookSecret: 'a secret of sixteen' }
   const body = { url: 'https://all.example/' }
   const endpoint = (await own.call('POST', '/v1/webhook-endpoints', { body })).json()
-  const given = {
+  const submission = {
     body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
     headers: { 'idempotency-key': 'once' },
   }
@@ -237,7 +237,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)
-  assert.equal((await call('POST', SUBMIT, given)).body, first.body)
+  assert.equal((await call('POST', SUBMIT, submission)).body, first.body)
   const { signing_secret: _, ...kept } = endpoint
   assert.deepEqual((await call('GET', '/v1/webhook-endpoints')).json().data, [kept])
   const deliveries = `/v1/webhook-endpoints/${kept.endpoint_id}/deliveries`
@@ -272,7 +272,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   })
   await sender.startDue()
   await sender.idle()
-  assert.deepEqual(sent.sort(), [running, running, ended, ended].sort(), 'to both receivers')
+  assert.deepEqual(webhookIds.sort(), [running, running, ended, ended].sort(), 'to both receivers')
 })
 
 test('a connection lost between two statements only fails its transaction', async (t) => {

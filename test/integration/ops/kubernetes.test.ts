@@ -146,13 +146,13 @@ test('pods allow their programs to stop, use the most specific value, and only v
 })
 
 test('a port of admins has the Service, and neither the ingress nor everybody', async (t) => {
-  const objects = objectsIn(await rendered(t, EVERYTHING))
+  const objects = objectsIn(await renderChart(t, EVERYTHING))
   const { ports } = find(objects, 'Service', 'winnow-gateway').spec
   assert.deepEqual(ports.at(-1), { name: 'admin', port: 8_090, targetPort: 'admin' })
   const { ingress } = find(objects, 'NetworkPolicy', 'winnow-gateway').spec
   const rule = { ports: [{ port: 'admin' }], from: [{ podSelector: {} }] }
   assert.deepEqual(ingress.at(-1), rule, 'the namespace')
-  const without = await rendered(t, NEEDED)
+  const without = await renderChart(t, NEEDED)
   assert.doesNotMatch(without, /name: admin|port: admin/)
 })
 
