@@ -266,16 +266,20 @@ async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
     assert.equal(await (await fetch(target.url)).text(), 'of target')
   })
 
-  await step('a checkpoint is kept at its address, and goes with its request', async (t) => {
+  await step('a checkpoint and a live preview go with their request', async (t) => {
     const { gateway, fetch } = await start(t, store)
-    const requestId = await submitRequest(gateway, { audio_url: 'https://media.test/long.wav' })
-    const [segment] = gateway.broker.jobOf(requestId).checkpoint_urls!
+    const input = { audio_url: 'https://media.test/long.wav', preview: true }
+    const requestId = await submitRequest(gateway, input)
+    const job = gateway.broker.jobOf(requestId)
+    const [segment] = job.checkpoint_urls!
     const { put, get } = segment!
     assert.ok((await fetch(get)).status >= 400)
     for (const body of ['a segment', 'a later one']) {
       assert.equal((await fetch(put, { method: 'PUT', body })).status, 200)
       assert.equal(await (await fetch(get)).text(), body)
     }
+    const [livePut] = job.live_preview_urls!
+    assert.equal((await fetch(livePut!, { method: 'PUT', body: 'a part' })).status, 200)
     await gateway.event('started', requestId)
     await gateway.event('completed', requestId, { duration: 61 })
     await sweep(gateway.deps)

@@ -32,10 +32,12 @@ export function Request({ request }: { request: OpenRequest }) {
         <h1 id="request" ref={heading} tabIndex={-1}>
           {name}
         </h1>
-        <Rename request={request} onRenamed={setName} />
-        <button onClick={close}>
-          {entries.value.length > 0 ? 'Back to the list' : 'New separation'}
-        </button>
+        <div class="choice">
+          <Rename request={request} onRenamed={setName} />
+          <button onClick={close}>
+            {entries.value.length > 0 ? 'Back to the list' : 'New separation'}
+          </button>
+        </div>
       </div>
       <Progress request={request} />
       {!isOver(request) && <LivePlayer request={request} />}
@@ -97,7 +99,7 @@ function Progress({ request }: { request: OpenRequest }) {
       )}
       {request.retryAt.value !== null && <Away until={request.retryAt.value} />}
       {current && !isOver(request) && (
-        <div>
+        <div class="choice">
           <button onClick={() => void cancel(request)}>Cancel</button>
           {permission.value === 'default' && (
             <button onClick={() => void askToNotify()}>Tell me when it is done</button>
