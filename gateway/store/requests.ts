@@ -132,15 +132,8 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
   const open = (status: RequestStatus) =>
     store
       .selectFrom('requests')
-      .select([
-        'request_id',
-        'status',
-        'options',
-        'duration',
-        'attempt_id',
-        'created_at',
-        'priority',
-      ])
+      .select(['request_id', 'status', 'options', 'duration', 'attempt_id', 'priority'])
+      .select('created_at') // by which they are sorted
       .where('status', '=', status)
       .$narrowType<Pick<OpenRequest, 'status'>>()
   return oldestFirst(UNFINISHED.map(open)).execute()
