@@ -1,10 +1,13 @@
 /** The codec's decoder against the reference: `golden/codec_decode.safetensors`. */
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
+import { loadWatermark } from '../../support/parity/watermark.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/basics/assert-close.ts'
+import { counted } from '../../support/models/golden.ts'
 import { noise } from '../../support/models/lanes.ts'
 import { fc } from '../../support/basics/property.ts'
 import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
@@ -16,6 +19,7 @@ const { codec: config } = await readConfig(CONFIG)
 const hop = hopOf(config)
 const weights = Weights.open(CHECKPOINT).at('audio_codec')
 const { decoder } = loadCodec(weights, config)
+const watermark = loadWatermark(weights.at('decoder'), config.decoderRates.length)
 
 test('latents decode to the same alone, padded and in any batch', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 4 })
@@ -51,6 +55,35 @@ test('slices of any length decode to the same as the whole', () => {
     }),
     { numRuns: 12 },
   )
+})
+
+test('what pads a row changes nothing of its watermark, and nothing is left behind', () => {
+  const samples = 4 * hop
+  const alone = tf.tensor3d(noise(samples, 1), [1, samples, 1])
+  const padded = tf.tidy(() =>
+    alone.pad(
+      [
+        [0, 0],
+        [0, 2 * hop],
+        [0, 0],
+      ],
+      0.5,
+    ),
+  )
+  const message = tf.tensor2d(
+    Array.from({ length: watermark.bits }, (_, i) => i % 2),
+    [1, watermark.bits],
+  )
+  const marked = watermark.forward(alone, message)
+  counted(
+    () => watermark.forward(padded, message),
+    (long) => {
+      const same = long.dataSync<'float32'>().slice(0, samples)
+      assertClose(same, marked.dataSync<'float32'>(), { absolute: 1e-5 })
+      assert.notDeepEqual(same, alone.dataSync())
+    },
+  )
+  tf.dispose([alone, padded, message, marked])
 })
 
 function latentsOf([batch, frames]: [number, number], seed: number): Tensor {

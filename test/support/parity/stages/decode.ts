@@ -1,6 +1,7 @@
-/** The codec's decoder without its watermark, which Winnow does not add, and every part of it. */
+/** The codec's decoder with and without its watermark, and every part of both. */
 import { decodeLatents, loadCodec } from '../../../../models/sam-audio/codec/codec.ts'
 import { runBlock, type Decoder } from '../../../../models/sam-audio/codec/decoder.ts'
+import { loadWatermark, type Watermark } from '../watermark.ts'
 import { readConfig } from '../../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
@@ -17,10 +18,16 @@ export async function prepareDecode(reference: Reference): Promise<() => Compari
   return () => {
     const weights = Weights.open(checkpoint).at('audio_codec')
     const { decoder } = loadCodec(weights, codec)
+    const watermark = loadWatermark(weights.at('decoder'), codec.decoderRates.length)
     const clean = () => decodeLatents(decoder, codec, golden.turned('features')).expandDims(2)
+    const marked = (message: string) =>
+      tf.tidy(() => watermark.forward(clean(), golden.tensor(message)))
     return [
       golden.compareTurned('waveform_no_watermark', tf.tidy(clean)),
+      golden.compareTurned('waveform', marked('message')),
+      golden.compareTurned('waveform_message2', marked('message2')),
       ...compareBlocks(decoder, golden),
+      ...compareWatermark(watermark, golden),
     ]
   }
 }
@@ -59,5 +66,31 @@ function compareBlocks(decoder: Decoder, golden: GoldenFile): Comparison[] {
     ...places.map(([from, to], i) =>
       compare((x) => units[i]!(x, null), `${at}.${from}`, `${at}.${to}`),
     ),
+  ]
+}
+
+function compareWatermark(watermark: Watermark, golden: GoldenFile): Comparison[] {
+  const compare = comparing(golden)
+  const { blocks } = watermark
+  const last = blocks.length
+  const before = (i: number) => (i === last ? 'wm.encoder_pre_3' : `wm.down_block.${i + 1}`)
+  const after = (i: number) => (i === 1 ? 'wm.decoder_pre' : `wm.up_block.${i - 1}`)
+  return [
+    compare(watermark.encoderIn, 'wm.encoder_pre_2_tanh', 'wm.encoder_pre_3'),
+    ...blocks.map(({ down }, i) => compare(down, before(i + 1), `wm.down_block.${i + 1}`)),
+    compare(watermark.encoderLstm, 'wm.down_block.1', 'wm.encoder_lstm'),
+    compare((x) => watermark.encoderOut(tf.elu(x)), 'wm.encoder_lstm', 'wm.encoder_post'),
+    compare(
+      (x) => x.add(watermark.messageCode(golden.tensor('message'))),
+      'wm.encoder_post',
+      'wm.message_added',
+    ),
+    compare(watermark.decoderIn, 'wm.message_added', 'wm.decoder_pre_0'),
+    compare(watermark.decoderLstm, 'wm.decoder_pre_0', 'wm.decoder_pre'),
+    ...blocks.flatMap(({ upsample, up }, i) => [
+      compare((x) => upsample(tf.elu(x)), after(i + 1), `wm.up_convtr.${i + 1}`),
+      compare(up, after(i + 1), `wm.up_block.${i + 1}`),
+    ]),
+    compare((x) => watermark.decoderOut(tf.elu(x)), `wm.up_block.${last}`, 'wm.decoder_post'),
   ]
 }

@@ -5,6 +5,7 @@
  */
 import { anchorTokens, type FrameClock } from '../../../../models/sam-audio/spans/anchors.ts'
 import { decodeLatents, encodeWaves, frameCount } from '../../../../models/sam-audio/codec/codec.ts'
+import { loadWatermark, type Watermark } from '../watermark.ts'
 import {
   hopOf,
   readConfig,
@@ -32,6 +33,7 @@ const STEPS = 16
 interface Parts {
   config: SamAudioConfig
   network: Network
+  watermark: Watermark
   textEncoder: TextEncoder
   inputs: SeparateInputs
 }
@@ -46,7 +48,11 @@ export async function prepareSeparate(reference: Reference): Promise<() => Compa
   return () => {
     const weights = Weights.open(checkpoint)
     const network = loadNetwork(weights, config)
-    const parts = { config, network, textEncoder, inputs }
+    const watermark = loadWatermark(
+      weights.at('audio_codec').at('decoder'),
+      config.codec.decoderRates.length,
+    )
+    const parts = { config, network, watermark, textEncoder, inputs }
     return [
       ...casesOf(batched).flatMap((name) => compareCase(parts, name, batched, alone)),
       ...compareStereo(parts, batched),
@@ -122,6 +128,7 @@ function compareCase(
   const latents = flowToEnd(parts, flows, Number(twiceSteps) / 2)
   const frames = latents.map(({ shape }) => shape[1]!)
   const longest = frames.indexOf(Math.max(...frames))
+  const messages = alone.tensor(`message.${longest}`)
   const against = `row ${longest}, the longest of the batch`
   const hasLatent = batched.has(`${name}.latent`)
   return [
@@ -135,11 +142,21 @@ function compareCase(
           ),
         ]
       : []),
-    ...compareWaves(parts, { latent: latents[longest]!, row: longest, name, against }, batched),
+    ...compareWaves(
+      parts,
+      { latent: latents[longest]!, messages, row: longest, name, against },
+      batched,
+    ),
     ...latents.flatMap((latent, row) =>
       compareWaves(
         parts,
-        { latent, row, name, against: `row ${row} alone there, in company here` },
+        {
+          latent,
+          messages: alone.tensor(`message.${row}`),
+          row,
+          name,
+          against: `row ${row} alone there, in company here`,
+        },
         alone,
       ),
     ),
@@ -153,28 +170,33 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
   const tokens = tf.zeros([noise.shape[1]!], 'int32')
   const flow = beginFlow(parts, { wave, prompt: parts.inputs.stereo_text, tokens, noise })
   const [latent] = flowToEnd(parts, [flow], STEPS)
-  const inputs = { latent: latent!, row: 0, name: 'stereo', against: 'alone, as there' }
+  const messages = tf.slice(golden.tensor('message'), [0, 0], [2, -1])
+  const inputs = { latent: latent!, messages, row: 0, name: 'stereo', against: 'alone, as there' }
   return compareWaves(parts, inputs, golden)
 }
 
 interface DecodedTarget {
   latent: Tensor
+  /** Marks of target and residual. */
+  messages: Tensor
   row: number
   name: string
   against: string
 }
 
-/** Compares target and residual without the reference's watermark, if `golden` has them. */
+/** Compares target and residual, with and without their mark, if `golden` has them. */
 function compareWaves(
-  { config, network }: Parts,
-  { latent, row, name, against }: DecodedTarget,
+  { config, network, watermark }: Parts,
+  { latent, messages, row, name, against }: DecodedTarget,
   golden: GoldenFile,
 ): Comparison[] {
   const streams = tf.concat(tf.split(latent, 2, 2)) // [2, frames, codebookDim]
   const clean = decodeLatents(network.codec.decoder, config.codec, streams)
-  const waves = tf.unstack(clean)
-  return ['target', 'residual'].flatMap((stream, i) => {
-    const tensor = `${name}.${stream}_no_watermark.${row}`
+  const marked = tf.tidy(() => watermark.forward(clean.expandDims(2), messages).squeeze([2]))
+  const waves = [...tf.unstack(marked), ...tf.unstack(clean)]
+  const names = ['target', 'residual', 'target_no_watermark', 'residual_no_watermark']
+  return names.flatMap((stream, i) => {
+    const tensor = `${name}.${stream}.${row}`
     return golden.has(tensor) ? [golden.compare(tensor, waves[i]!, against)] : []
   })
 }
