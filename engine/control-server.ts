@@ -71,11 +71,13 @@ export async function startControlServer(
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
+  // A drained engine is alive until it is stopped: '' is what supervisors restart engines by.
+  const notReady = () => health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
   const notServing = () => {
     health.setStatus('', 'NOT_SERVING')
-    health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
+    notReady()
   }
-  server.addService(engineControlService, handlers(engine, notServing))
+  server.addService(engineControlService, handlers(engine, notReady))
   health.addToServer(server)
   new ReflectionService(enginePackage).addToServer(server)
   const credentials = serverCredentials(tls)
@@ -91,7 +93,7 @@ export async function startControlServer(
 
 function handlers(
   engine: ControlledEngine,
-  notServing: () => void,
+  notReady: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
     Describe: withTraceSpan<object, EngineDescription>('Describe', (_call, reply) =>
@@ -102,7 +104,7 @@ function handlers(
       (call, reply) => reply(null, { outcome: engine.cancel(call.request.request_id) }),
     ),
     Drain: withTraceSpan<{ deadline_ms: number }, DrainResult>('Drain', (call, reply) => {
-      notServing()
+      notReady()
       answer(reply, engine.drain(call.request.deadline_ms))
     }),
     ...modelHandlers(engine),

@@ -21,10 +21,11 @@ export async function drainEngine(
   engineId: string,
 ): Promise<Static<typeof DrainedEngine>> {
   const { engineRegistry, store, clock, author } = deps
-  const answers = await engineRegistry.askEach(
-    (client) => briefly(client.drain(DRAIN_MS)),
-    engineId,
-  )
+  const answers = await engineRegistry.askEach(async (client) => {
+    await briefly(client.drain(DRAIN_MS))
+    const { state } = await client.stats() // an engine that hangs has not begun
+    if (state !== 'DRAINING') throw new Error(`the engine is ${state}`)
+  }, engineId)
   const isDraining = answers.some(({ answer }) => answer.status === 'fulfilled')
   if (!isDraining) throw await noEngine(deps, engineId, answers)
   await addChange(store, {

@@ -55,7 +55,9 @@ export class LivePreview {
       if (!isExpected) log.warn({ err: error }, 'a part of the live preview could not be stored')
       this.#stop.abort()
     } finally {
-      await rm(path, { force: true })
+      await rm(path, { force: true }).catch((error: unknown) =>
+        log.warn({ err: error }, 'a part of the live preview could not be removed'),
+      )
     }
   }
 }

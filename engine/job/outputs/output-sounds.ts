@@ -49,6 +49,8 @@ export interface FinishedSounds {
   preview: WrittenFile | null
   /** Why a requested preview is missing; null otherwise. */
   previewProblem: string | null
+  /** Why a live preview ended early; null otherwise. */
+  liveProblem: string | null
 }
 
 export class OutputSounds {
@@ -157,6 +159,7 @@ export class OutputSounds {
       peaks: peaks ?? null,
       preview: preview?.file ?? null,
       previewProblem: this.#preview?.problem ?? null,
+      liveProblem: this.#preview?.liveProblem ?? null,
     }
   }
 

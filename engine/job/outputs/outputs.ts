@@ -104,8 +104,10 @@ export class Outputs {
    */
   async finish(store: Store): Promise<OutputsResult> {
     const finished = await this.#sounds.finish()
-    const { gainDb, sounds, previewProblem } = finished
-    if (previewProblem !== null) this.#options.log(`No preview could be made: ${previewProblem}.`)
+    const { gainDb, sounds, previewProblem, liveProblem } = finished
+    const { log } = this.#options
+    if (previewProblem !== null) log(`No preview could be made: ${previewProblem}.`)
+    if (liveProblem !== null) log(`The live preview ended early: ${liveProblem}.`)
     this.#encoding.end()
     const storeSome = (part: 'peaks' | 'preview') =>
       finished[part] ? storeFile(part, finished[part], store) : null

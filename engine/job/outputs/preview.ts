@@ -37,6 +37,8 @@ export class Preview {
   #live: { parts: LiveParts; peaks: Peaks } | null = null
   /** Why there is no preview; null as long as there is one. */
   problem: string | null = null
+  /** Why the live preview ended before the preview; null otherwise. */
+  liveProblem: string | null = null
 
   private constructor(path: string, sound: PreviewSound) {
     this.#path = path
@@ -90,12 +92,19 @@ export class Preview {
     return parts
   }
 
+  /** A failure here ends the live preview, not the preview. */
   async #cut(): Promise<LivePart[]> {
     if (!this.#live) return []
     const { parts, peaks } = this.#live
     const levels = () => [...this.#meters.values()].map(({ level }) => level)
     const lanes = this.#lanes.size
-    return parts.cut({ path: this.#path, bytes: this.#bytes, lanes, peaks, levels })
+    try {
+      return await parts.cut({ path: this.#path, bytes: this.#bytes, lanes, peaks, levels })
+    } catch (error) {
+      this.#live = null
+      this.liveProblem = messageOf(error)
+      return []
+    }
   }
 
   /** Completes the file; null if there is none, for the reason in `problem`. */
@@ -143,6 +152,9 @@ export class Preview {
   }
 
   #fail(error: unknown): void {
-    this.problem ??= error instanceof Error ? error.message : String(error)
+    this.problem ??= messageOf(error)
   }
 }
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

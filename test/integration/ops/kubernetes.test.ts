@@ -6,12 +6,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import * as grpc from '@grpc/grpc-js'
-import { service as healthService } from 'grpc-health-check'
 import { createClient } from '../../../clients/typescript/node.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { JOB_QUEUES } from '../../../shared/broker/streams.ts'
 import { createDatabase } from '../../support/database/start-postgres.ts'
+import { healthOf } from '../../support/engine/health.ts'
 import { promtool } from '../../support/machine/prometheus.ts'
 import { assertSiren, examplePath } from '../../support/media/examples.ts'
 import { helm, objectsIn, validate, type KubernetesObject } from '../../support/packages/helm.ts'
@@ -71,9 +70,16 @@ const find = (objects: readonly KubernetesObject[], kind: string, name: string) 
   objects.find((object) => object.kind === kind && object.metadata.name === name) ??
   assert.fail(`no ${kind} ${name}`)
 
+interface Probe {
+  grpc: { service?: string }
+}
+
 interface Container {
   command: string[]
   env: { name: string; value?: string }[]
+  startupProbe: Probe
+  readinessProbe: Probe
+  livenessProbe: Probe
 }
 
 const containerOf = ({ spec }: KubernetesObject): Container => spec.template.spec.containers[0]
@@ -201,19 +207,6 @@ async function mountSecret(folder: string, values: Readonly<Record<string, strin
   }
 }
 
-/** Asks for the health the way a gRPC probe does. */
-function healthOf(port: number): Promise<string> {
-  const Client = grpc.makeGenericClientConstructor(healthService, 'Health')
-  const client = new Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
-  return new Promise((resolve, reject) => {
-    client.check!({ service: '' }, (error: Error | null, answer: { status: string }) => {
-      client.close()
-      if (error) reject(error)
-      else resolve(answer.status)
-    })
-  })
-}
-
 test('its gateway and engine run: their settings, secrets, probes and ports fit Winnow', async (t) => {
   const folder = await newFolder(t)
   const [http, rpc, ofGateway, control, ofEngine] = await freePorts(5)
@@ -257,7 +250,11 @@ test('its gateway and engine run: their settings, secrets, probes and ports fit 
   t.after(() => Promise.all(started.map((program) => program.end('SIGKILL'))))
   await Promise.all(started.map(({ ready }) => ready))
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
-  assert.equal(await healthOf(control!), 'SERVING')
+  const probes = containerOf(find(objectsIn(yaml), 'Deployment', 'winnow-engine-main'))
+  for (const { grpc } of [probes.startupProbe, probes.readinessProbe, probes.livenessProbe]) {
+    assert.equal(await healthOf(`127.0.0.1:${control}`, grpc.service), 'SERVING')
+  }
+  assert.notEqual(probes.readinessProbe.grpc.service, probes.livenessProbe.grpc.service)
   for (const port of [ofGateway, ofEngine]) {
     assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200)
   }

@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
 import { ModelRefusal } from '../../../engine/model-refusal.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
+import { healthOf } from '../../support/engine/health.ts'
 
 async function start(t: TestContext, engine: Partial<ControlledEngine>, host = '127.0.0.1') {
   const server = await startControlServer(host, 0, engine as ControlledEngine)
@@ -23,6 +24,21 @@ test('the batch budget is set at run time, within its bounds', async (t) => {
     await assert.rejects(client.setBatching(frames), /INVALID_ARGUMENT.*1 to 10000000, not \d+/)
   }
   assert.deepEqual(set, [1, 512, 10_000_000])
+})
+
+test('a drained engine takes no jobs, but is alive until it is stopped', async (t) => {
+  const drain = async () => ({ finished: 0, released: 0 })
+  const server = await startControlServer('127.0.0.1', 0, {
+    drain,
+  } as Partial<ControlledEngine> as ControlledEngine)
+  const client = connectEngine(server.address)
+  t.after(() => {
+    client.close()
+    server.stop()
+  })
+  await client.drain(1_000)
+  assert.equal(await healthOf(server.address), 'SERVING')
+  assert.equal(await healthOf(server.address, 'winnow.engine.v1.EngineControl'), 'NOT_SERVING')
 })
 
 test('an engine can listen on an IPv6 address', async (t) => {
