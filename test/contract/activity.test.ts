@@ -115,6 +115,7 @@ test('extension: the fleet has storage, and the latest tries of webhooks', async
   assert.equal(attempts.length, 10)
   assert.deepEqual(attempts[0], {
     request_id: requestId,
+    endpoint_id: null,
     host: 'hooks.example',
     started_at: isoTime(gateway.clock.now() + 11),
     duration_ms: 5,
