@@ -105,23 +105,22 @@ export interface components {
             data: components["schemas"]["AdminChange"][];
             next_cursor: string | null;
         };
-        /** @description One attempt to deliver a webhook. */
+        /** @description A webhook for one receiver. */
         AdminDelivery: {
+            /** @description The value of the header `webhook-id`. */
+            webhook_id: string;
             request_id: string;
             account_id: string;
+            endpoint_id: string | null;
             /** @description Host of the receiver. */
             host: string;
-            /** @description Present state of the webhook. */
+            created_at: string;
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Attempts of the webhook so far. */
+            /** @description Attempts started so far. */
             attempts: number;
+            delivered_at: string | null;
+            last_error: string | null;
             next_attempt_at: string | null;
-            started_at: string;
-            duration_ms: number;
-            /** @description `null` if there was no answer. */
-            status_code: number | null;
-            /** @description `null` if it was delivered. */
-            error: string | null;
         };
         AdminDeliveryList: {
             object: "list";

@@ -1,6 +1,6 @@
 /**
- * Reads the filters of the list of requests. Unlike other values of a query, wrong ones are
- * refused.
+ * Reads the filters of lists, above all that of requests. Unlike other values of a query, wrong
+ * ones are refused.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -28,17 +28,21 @@ export const listFiltersOf = (query: {
   created_from?: unknown
   created_before?: unknown
 }): ListFilters => ({
-  status: statusOf(query.status),
+  status: statusOf(query.status, REQUEST_STATUSES),
   kind: kindNamed(query.model),
   createdFrom: timeOf('created_from', query.created_from),
   createdBefore: timeOf('created_before', query.created_before),
 })
 
-function statusOf(value: unknown): RequestStatus | undefined {
+/** @throws ServiceError `INVALID_PARAMETER` that names all of `statuses` */
+export function statusOf<Status extends string>(
+  value: unknown,
+  statuses: readonly Status[],
+): Status | undefined {
   if (value === undefined || value === '') return undefined
-  const status = REQUEST_STATUSES.find((name) => name === value)
+  const status = statuses.find((name) => name === value)
   if (status) return status
-  throw filterError('status', `one of ${REQUEST_STATUSES.join(', ')}`)
+  throw filterError('status', `one of ${statuses.join(', ')}`)
 }
 
 function kindNamed(value: unknown): RequestKind | undefined {

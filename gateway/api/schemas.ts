@@ -17,6 +17,7 @@ import {
   SeparationOptions,
 } from '../../shared/separation-options.ts'
 import { Findings, PromptFinding, TargetRecognition, SEVERAL } from './finding-schemas.ts'
+import { DELIVERY_STATES } from '../store/schema/webhook-tables.ts'
 
 export const MODEL_ID = 'audio/separate'
 /** An extension: lists the sounds of media. */
@@ -178,7 +179,7 @@ export const AudioSeparateInput = Type.Object(
 
 export const WebhookDeliveryStatus = Type.Object(
   {
-    delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed']),
+    delivery_status: Type.Enum([...DELIVERY_STATES]),
     attempts: Type.Integer({ description: 'Attempts started so far.' }),
     delivered_at: Nullable(DateTime),
     last_error: Nullable(Type.String({ description: 'Why the last attempt failed.' })),

@@ -12,15 +12,21 @@ import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
-import { DateTime, Nullable } from '../api/schemas.ts'
+import { DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
+import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
 import { alreadyFinished, stop, type CancelDeps } from '../requests/own-requests.ts'
-import { bytesThatExpire, listAllRequests, useOfAccounts } from '../store/all-accounts.ts'
+import {
+  bytesThatExpire,
+  listAllDeliveries,
+  listAllRequests,
+  useOfAccounts,
+} from '../store/all-accounts.ts'
 import { listChanges } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
-import { listAllAttempts } from '../store/delivery-attempts.ts'
 import { findRequest, promptsOfRow, UNFINISHED } from '../store/requests.ts'
 import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
+import type { DeliveryState } from '../store/schema/webhook-tables.ts'
 import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -53,22 +59,16 @@ export const AdminRequestList = pagedListOf(AdminRequest, 'AdminRequestList')
 
 export const AdminDelivery = Type.Object(
   {
+    webhook_id: Type.String({ description: 'The value of the header `webhook-id`.' }),
     request_id: Type.String(),
     account_id: Type.String(),
-    host: Type.String({ description: 'Host of the receiver.' }),
-    delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed'], {
-      description: 'Present state of the webhook.',
-    }),
-    attempts: Type.Integer({ minimum: 0, description: 'Attempts of the webhook so far.' }),
+    endpoint_id: WebhookAttempt.properties.endpoint_id,
+    host: WebhookAttempt.properties.host,
+    created_at: DateTime,
+    ...WebhookDeliveryStatus.properties,
     next_attempt_at: Nullable(DateTime),
-    started_at: DateTime,
-    duration_ms: Count,
-    status_code: Type.Union([Type.Integer(), Type.Null()], {
-      description: '`null` if there was no answer.',
-    }),
-    error: Type.Union([Type.String(), Type.Null()], { description: '`null` if it was delivered.' }),
   },
-  { title: 'AdminDelivery', description: 'One attempt to deliver a webhook.' },
+  { title: 'AdminDelivery', description: 'A webhook for one receiver.' },
 )
 export const AdminDeliveryList = pagedListOf(AdminDelivery, 'AdminDeliveryList')
 
@@ -183,17 +183,22 @@ const presentRequest = (
   error_message: row.error_message,
 })
 
-/** Returns the attempts to deliver webhooks of all accounts, latest first. */
+/** Returns the deliveries of webhooks of all accounts, newest first. */
 export async function allDeliveries(
   { store }: Pick<OverviewDeps, 'store'>,
-  { limit, cursor }: PageQuery,
+  { limit, cursor, state }: PageQuery & { state: DeliveryState | undefined },
 ): Promise<Static<typeof AdminDeliveryList>> {
-  const rows = await listAllAttempts(store, { limit: limit + 1, after: pageStartOf(cursor) })
+  const after = pageStartOf(cursor)
+  const rows = await listAllDeliveries(store, { state, limit: limit + 1, after })
   const { page, next } = pageOf(rows, limit)
   return {
     object: 'list',
-    data: page.map(({ attempt_id: _, state, ...shown }) => ({ ...shown, delivery_status: state })),
-    next_cursor: next ? cursorAfter({ created_at: next.started_at, id: next.attempt_id }) : null,
+    data: page.map(({ state, next_attempt_at, ...shown }) => ({
+      ...shown,
+      delivery_status: state,
+      next_attempt_at: state === 'pending' ? next_attempt_at : null,
+    })),
+    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
   }
 }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
-import { listFiltersOf } from '../api/list-filters.ts'
+import { statusOf } from '../api/list-filters.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf } from '../api/pagination.ts'
 import { WebhookDeliveryStatus } from '../api/schemas.ts'
@@ -22,6 +22,7 @@ import {
 import { AccountUsageDays, asksForCsv, usageByDay, usageCsv } from '../accounts/usage-days.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { CancelDeps } from '../requests/own-requests.ts'
+import { DELIVERY_STATES } from '../store/schema/webhook-tables.ts'
 import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
 import { authoredBy, describe, REFUSALS } from './admin.ts'
 import { dayParameters, pageParameters, type RequestParams } from './parameters.ts'
@@ -82,7 +83,7 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
     async ({ query }) =>
       allRequests(deps, {
         ...pageQueryOf(query),
-        status: listFiltersOf({ status: query.status }).status,
+        status: statusOf(query.status, REQUEST_STATUSES),
       }),
   )
   app.post<{ Params: RequestParams }>(
@@ -117,12 +118,26 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
     '/admin/deliveries',
     {
       schema: {
-        ...describe('listAllDeliveries', 'List the attempts to deliver webhooks, latest first'),
-        querystring: { type: 'object', properties: pageParameters },
-        response: responses({ 200: AdminDeliveryList }, [401, 500]),
+        ...describe('listAllDeliveries', 'List the deliveries of webhooks, newest first'),
+        querystring: {
+          type: 'object',
+          properties: {
+            ...pageParameters,
+            status: {
+              type: 'string',
+              enum: [...DELIVERY_STATES],
+              description: 'Only deliveries with this status; by default, all.',
+            },
+          },
+        },
+        response: responses({ 200: AdminDeliveryList }, ['INVALID_PARAMETER', 401, 500]),
       },
     },
-    async ({ query }) => allDeliveries(deps, pageQueryOf(query)),
+    async ({ query }) =>
+      allDeliveries(deps, {
+        ...pageQueryOf(query),
+        state: statusOf(query.status, DELIVERY_STATES),
+      }),
   )
   app.get<ListQuery>(
     '/admin/changes',

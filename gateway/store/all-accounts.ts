@@ -1,10 +1,14 @@
-/** Lists the requests of all accounts page by page, and what each account uses and stores. */
+/**
+ * Lists the requests and deliveries of all accounts page by page, and what each account uses and
+ * stores.
+ */
 
 import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
 import type { PageStart } from './requests.ts'
 import type { RequestRow } from './schema/tables.ts'
+import type { DeliveryState } from './schema/webhook-tables.ts'
 
 interface AllRequests {
   statuses: readonly RequestStatus[]
@@ -50,6 +54,30 @@ export function listAllRequests(
     .limit(limit)
     .execute()
 }
+
+interface AllDeliveries {
+  /** Only those in this state. */
+  state?: DeliveryState | undefined
+  limit: number
+  after?: { created_at: string; id: string } | undefined
+}
+
+/** Returns the deliveries to all receivers, newest first. */
+export const listAllDeliveries = (store: Store, { state, limit, after }: AllDeliveries) =>
+  store
+    .selectFrom('deliveries')
+    .select(['webhook_id', 'request_id', 'account_id', 'endpoint_id', 'host', 'created_at'])
+    .select(['state', 'attempts', 'next_attempt_at', 'delivered_at', 'last_error'])
+    .$if(state !== undefined, (query) => query.where('state', '=', state!))
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'webhook_id'), '<', tuple(after!.created_at, after!.id)),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('webhook_id', 'desc')
+    .limit(limit)
+    .execute()
 
 interface UseRange {
   /** The first day of use, such as `2026-01-31`. */

@@ -39,39 +39,18 @@ export const REQUESTS_LOOKED_AT = 100
 
 /** Returns the attempts of all webhooks, or those of an account's latest requests, latest first. */
 export const latestAttempts = (store: Store, limit: number, accountId?: string) =>
-  latestWithDeliveries(store)
+  store
+    .selectFrom('delivery_attempts')
+    .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
     .select(['request_id', 'endpoint_id', 'host', 'started_at'])
     .select(['duration_ms', 'status_code', 'error'])
     .$if(accountId !== undefined, (query) =>
       query.where('request_id', 'in', lastRequests(store, accountId!)),
     )
-    .limit(limit)
-    .execute()
-
-/**
- * Returns a page of the attempts of all accounts, with the state of their webhooks, latest first.
- */
-export const listAllAttempts = (
-  store: Store,
-  { limit, after }: { limit: number; after?: { created_at: string; id: string } | undefined },
-) =>
-  latestWithDeliveries(store)
-    .select(['attempt_id', 'request_id', 'account_id', 'host', 'state', 'attempts'])
-    .select(['started_at', 'duration_ms', 'status_code', 'error', 'next_attempt_at'])
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('started_at', 'attempt_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .limit(limit)
-    .execute()
-
-const latestWithDeliveries = (store: Store) =>
-  store
-    .selectFrom('delivery_attempts')
-    .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
     .orderBy('started_at', 'desc')
     .orderBy('attempt_id', 'desc')
+    .limit(limit)
+    .execute()
 
 const lastRequests = (store: Store, accountId: string) =>
   store

@@ -1,7 +1,7 @@
 /** The deliveries to one endpoint, together. */
 
 import { sql } from 'kysely'
-import type { Store } from './database.ts'
+import { isPostgres, type Store } from './database.ts'
 import type { DeliveryRow } from './schema/webhook-tables.ts'
 
 interface DeliveryPage {
@@ -116,7 +116,8 @@ export async function endWaiting(
     .updateTable('deliveries')
     .set({ state: 'failed', next_attempt_at: null, last_error: reason })
     .where('webhook_id', 'in', waiting)
-    .where('state', '=', 'pending')
+    // one may have changed since it was chosen; SQLite would look for all that wait
+    .$if(isPostgres(store), (query) => query.where('state', '=', 'pending'))
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }

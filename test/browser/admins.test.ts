@@ -12,6 +12,7 @@ import { assertAccessible } from './playground.ts'
 import { createClient } from '../../clients/typescript/node.ts'
 import { examplePath } from '../support/media/examples.ts'
 import {
+  API_KEY,
   separateFile,
   startWinnow,
   submitFile,
@@ -73,11 +74,40 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
     (await engine.innerText()).replace(/\s+/g, ' '),
     /ready .*mini.* 0 of \d+ .* 0 s Drain$/,
   )
-  for (const section of ['Deliveries', 'Audit', 'Storage', 'Work']) {
+  await showsFailedWebhooks(page, failedId)
+  for (const section of ['Audit', 'Storage', 'Work']) {
     await open(page, section)
     await page.getByRole('region').first().waitFor()
     await assertAccessible(page, section)
   }
+}
+
+/** Makes an endpoint that is disabled, so the webhooks for it fail. */
+async function makeDisabledEndpoint({ url }: Winnow): Promise<void> {
+  const send = async (method: string, path: string, body: object) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const address = `${url}/v1/webhook-endpoints${path}`
+    const reply = await fetch(address, { method, headers, body: JSON.stringify(body) })
+    assert.ok(reply.ok, await reply.clone().text())
+    return (await reply.json()) as { endpoint_id: string }
+  }
+  const { endpoint_id: id } = await send('POST', '', { url: 'https://127.0.0.1:9/hook' })
+  await send('PATCH', `/${id}`, { enabled: false })
+}
+
+/** @param requestId the request whose webhook has failed */
+async function showsFailedWebhooks(page: Page, requestId: string): Promise<void> {
+  await open(page, 'Deliveries')
+  const states = page.getByRole('navigation', { name: 'State of webhooks' })
+  const row = rowOf(page, 'Webhooks', requestId)
+  await row.getByText('disabled').waitFor()
+  await states.getByRole('link', { name: 'Waiting' }).click()
+  await region(page, 'Webhooks').getByText('There is none.').waitFor()
+  await states.getByRole('link', { name: 'Failed' }).click()
+  await row.getByText('127.0.0.1').waitFor()
+  assert.match(page.url(), /#\/admin\/deliveries\?state=failed$/)
+  assert.equal(await row.getByRole('button').count(), 0, 'its account replays it')
+  await assertAccessible(page, 'Deliveries')
 }
 
 interface NewAccount {
@@ -208,7 +238,8 @@ async function sortsAccounts(page: Page): Promise<void> {
 
 test('admins see engines, queue and failures, and change accounts and keys', async (t) => {
   const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
+  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
+  await makeDisabledEndpoint(winnow)
   const path = join(winnow.folder, 'no-sound.wav')
   await writeFile(path, 'this is no sound')
   const failed = await separateFile(winnow, path, { prompt: 'piano' })

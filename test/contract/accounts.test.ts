@@ -50,6 +50,7 @@ const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
   ['POST', 'models/x/load'],
   ['POST', 'models/x/unload'],
   ['DELETE', 'models/x'],
+  ['POST', 'engines/x/drain'],
   ['GET', 'requests'],
   ['POST', 'requests/x/cancel'],
   ['POST', 'requests/x/redeliver'],

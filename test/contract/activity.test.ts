@@ -175,32 +175,62 @@ test('extension: an admin sees the requests of all accounts by page, and cancels
   assert.deepEqual((await call(gateway, 'GET', 'changes?action=key.revoke')).body.data, [])
 })
 
-test('extension: an admin sees the tries of webhooks by page, and has one sent again', async (t) => {
+test('extension: an admin sees webhooks by page and state, and has one sent again', async (t) => {
   const gateway = await startGateway(t, ADMIN)
+  const endpoint = await gateway.call('POST', '/v1/webhook-endpoints', {
+    body: { url: 'https://other.example/in' },
+  })
   const requestId = await submitted(gateway, {}, { webhookUrl: 'https://hooks.example/in' })
   const early = await call(gateway, 'POST', `requests/${requestId}/redeliver`)
   assert.deepEqual([early.status, early.body.error.code], [409, 'RESULT_NOT_READY'])
   await complete(gateway, requestId)
-  const { webhook_id } = await gateway.store
-    .selectFrom('deliveries')
-    .select('webhook_id')
-    .executeTakeFirstOrThrow()
-  const change = { state: 'failed', next_attempt_at: null, attempts: 3 } as const
-  await gateway.store.updateTable('deliveries').set(change).execute()
-  for (const [i, error] of ['no answer', 'HTTP 500', 'HTTP 502'].entries()) {
-    const started_at = isoTime(gateway.clock.now() + i)
-    const attempt = { attempt_id: `attempt_${i}`, webhook_id, started_at, duration_ms: 5 }
-    await insertAttempt(gateway.store, { ...attempt, status_code: null, error })
+  for (let i = 0; i < 2; i += 1) {
+    gateway.clock.advance(1_000)
+    await complete(gateway, await submitted(gateway)) // with a delivery to the endpoint alone
   }
-  const first = await call(gateway, 'GET', 'deliveries?limit=2')
-  assertShape(AdminDeliveryList, first.body)
-  const next = await call(gateway, 'GET', `deliveries?limit=2&cursor=${first.body.next_cursor}`)
-  const errors = [...first.body.data, ...next.body.data].map(({ error }) => error)
-  assert.deepEqual(errors, ['HTTP 502', 'HTTP 500', 'no answer'])
-  const { delivery_status, host } = first.body.data[0]
-  assert.deepEqual([delivery_status, host], ['failed', 'hooks.example'])
+  const change = {
+    state: 'failed',
+    next_attempt_at: null,
+    attempts: 3,
+    last_error: 'gone',
+  } as const
+  const oldest = gateway.store.updateTable('deliveries').where('request_id', '=', requestId)
+  await oldest.set(change).execute()
+
+  const pages = async (query: string) => {
+    const first = await call(gateway, 'GET', `deliveries?limit=1${query}`)
+    assertShape(AdminDeliveryList, first.body)
+    const cursor: string = first.body.next_cursor
+    const rest = await call(gateway, 'GET', `deliveries?cursor=${cursor}${query}`)
+    assert.equal(rest.body.next_cursor, null)
+    return [...first.body.data, ...rest.body.data]
+  }
+  const all = await pages('')
+  assert.equal(all.length, 4)
+  const times = all.map(({ created_at: at }) => at)
+  assert.deepEqual(times, times.toSorted().reverse())
+  const failed = await pages('&status=failed')
+  assert.deepEqual(failed, all.slice(2), 'of all pages')
+  const receivers = failed.map(({ host, endpoint_id: id }) => [host, id])
+  assert.deepEqual(receivers.sort(), [
+    ['hooks.example', null],
+    ['other.example', endpoint.json().endpoint_id],
+  ])
+  for (const { request_id: id, delivery_status: status, attempts, last_error: error } of failed) {
+    assert.deepEqual([id, status, attempts, error], [requestId, 'failed', 3, 'gone'])
+  }
+  assert.deepEqual(await pages('&status=pending'), all.slice(0, 2))
+  const { status, body: refused } = await call(gateway, 'GET', 'deliveries?status=lost')
+  assert.deepEqual([status, refused.error.code], [400, 'INVALID_PARAMETER'])
+  assert.match(refused.error.message, /pending, sending, delivered, failed/)
+
   const sent = await call(gateway, 'POST', `requests/${requestId}/redeliver`)
   assert.deepEqual([sent.status, sent.body.delivery_status], [200, 'pending'], sent.body)
+  const { body: left } = await call(gateway, 'GET', 'deliveries?status=failed')
+  assert.deepEqual(
+    left.data.map(({ host }: { host: string }) => host),
+    ['other.example'],
+  )
   const { body } = await call(gateway, 'GET', 'changes?limit=1')
   assert.equal(body.data[0].action, 'webhook.redeliver')
 })

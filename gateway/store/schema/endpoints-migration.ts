@@ -105,3 +105,17 @@ async function addDeliveryIndexes(db: Kysely<any>): Promise<void> {
     .where(sql<SqlBool>`endpoint_id is not null and state = 'pending'`)
     .execute()
 }
+
+/** Adds indexes for the deliveries of all accounts, which admins see. */
+export async function addAllDeliveries(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createIndex('deliveries_by_age')
+    .on('deliveries')
+    .columns(['created_at', 'webhook_id'])
+    .execute()
+  await db.schema
+    .createIndex('deliveries_by_state')
+    .on('deliveries')
+    .columns(['state', 'created_at', 'webhook_id'])
+    .execute()
+}

@@ -8,7 +8,7 @@ import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addDeviceSeconds } from './device-seconds-migration.ts'
-import { addWebhookEndpoints } from './endpoints-migration.ts'
+import { addAllDeliveries, addWebhookEndpoints } from './endpoints-migration.ts'
 import { addFileCounts } from './file-counts-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { addIndexes } from './indexes-migration.ts'
@@ -54,6 +54,7 @@ export const migrations: Record<string, Migration> = {
   '031-priorities': { up: addPriorities },
   '032-webhook-endpoints': { up: addWebhookEndpoints },
   '033-key-priorities': { up: addKeyPriorities },
+  '034-all-deliveries': { up: addAllDeliveries },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

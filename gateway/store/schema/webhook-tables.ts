@@ -1,6 +1,8 @@
 /** The tables of webhooks, with their columns as in `tables.ts`. */
 
-export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
+export const DELIVERY_STATES = ['pending', 'sending', 'delivered', 'failed'] as const
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /** An address that receives events of an account, whichever requests they are about. */
 export interface WebhookEndpointRow {

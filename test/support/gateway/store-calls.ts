@@ -221,10 +221,6 @@ const ofAttempts: Calls<typeof attempts> = {
     await attempts.latestAttempts(store, 10)
     await attempts.latestAttempts(store, 10, account.account_id)
   },
-  async listAllAttempts(store, { now: created_at }) {
-    await attempts.listAllAttempts(store, page)
-    await attempts.listAllAttempts(store, { ...page, after: { created_at, id: 'x' } })
-  },
 }
 
 const ofFiles: Calls<typeof files> = {
@@ -413,6 +409,12 @@ const ofAllAccounts: Calls<typeof allAccounts> = {
     for (const each of [{}, { accountId }, { after: open }, { accountId, after: open }]) {
       await allAccounts.listAllRequests(store, { ...page, statuses: requests.UNFINISHED, ...each })
       await allAccounts.listAllRequests(store, { ...page, statuses: ['FAILED'], ...each })
+    }
+  },
+  async listAllDeliveries(store, { now: created_at }) {
+    for (const start of [{}, { after: { created_at, id: 'x' } }]) {
+      await allAccounts.listAllDeliveries(store, { ...page, ...start })
+      await allAccounts.listAllDeliveries(store, { ...page, ...start, state: 'failed' })
     }
   },
   useOfAccounts: (store, { past }) =>

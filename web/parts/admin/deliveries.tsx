@@ -1,79 +1,127 @@
 import type { components } from '../../../clients/typescript/api.ts'
-import { mayAct } from '../../state/admin.ts'
+import { mayAct, type Admin } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { PastTime } from '../time.tsx'
-import { AccountLink, State, type SectionProps } from './cells.tsx'
+import { PastTime, Time } from '../time.tsx'
+import { AccountLink, AdminLink, State, type AdminState, type SectionProps } from './cells.tsx'
 import { Paged } from './paged.tsx'
-import { Table } from './table.tsx'
+import { Table, type Column } from './table.tsx'
 
 type Delivery = components['schemas']['AdminDelivery']
 
-/** Tries to deliver webhooks: those of a page that failed first, then the latest first. */
-export const Deliveries = ({ state: { accounts }, admin }: SectionProps) => (
-  <Paged<Delivery> admin={admin} list="deliveries" filters={{}}>
-    {(rows) => (
-      <Table
-        caption="Tries to deliver webhooks"
-        rows={failedFirst(rows)}
-        keyOf={({ request_id: id, started_at: at }) => `${id} ${at}`}
-        empty="No webhook was sent."
-        columns={[
-          {
-            head: 'webhook',
-            by: ({ delivery_status: status }) => status,
-            cell: ({ delivery_status: status }) => <State of={status} />,
-          },
-          {
-            head: 'request',
-            by: ({ request_id: id }) => id,
-            cell: ({ request_id: id }) => <code>{id}</code>,
-          },
-          {
-            head: 'account',
-            by: ({ account_id: id }) => id,
-            cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
-          },
-          { head: 'receiver', by: ({ host }) => host, cell: ({ host }) => host },
-          {
-            head: 'tried',
-            by: ({ started_at: at }) => at,
-            cell: ({ started_at: at }) => <PastTime of={at} />,
-          },
-          {
-            head: 'took',
-            isNumber: true,
-            by: ({ duration_ms: ms }) => ms,
-            cell: ({ duration_ms: ms }) => `${ms} ms`,
-          },
-          {
-            head: 'answer',
-            by: ({ error }) => error,
-            cell: ({ error, status_code: code }) => error ?? `delivered, ${code}`,
-          },
-          {
-            head: 'change',
-            cell: ({ request_id: id, delivery_status: status }) =>
-              mayResend(status) && (
-                <ConfirmedButton
-                  action="Send again"
-                  of={`the webhook of ${id}`}
-                  act={async () => {
-                    await admin.act(`requests/${encodeURIComponent(id)}/redeliver`)
-                    return 'It is being sent.'
-                  }}
-                />
-              ),
-          },
-        ]}
-      />
+const STATES = [
+  ['', 'All'],
+  ['failed', 'Failed'],
+  ['pending', 'Waiting'],
+] as const
+
+/** Webhooks, one row for each receiver, newest first. */
+export function Deliveries({ state: { accounts }, admin, filters: { state = '' } }: SectionProps) {
+  return (
+    <>
+      <nav class="choice" aria-label="State of webhooks">
+        {STATES.map(([key, word]) => (
+          <AdminLink
+            key={key}
+            to="deliveries"
+            filters={key ? { state: key } : {}}
+            isCurrent={key === state}
+          >
+            {word}
+          </AdminLink>
+        ))}
+      </nav>
+      <Paged<Delivery>
+        key={state}
+        admin={admin}
+        list="deliveries"
+        filters={state ? { status: state } : {}}
+      >
+        {(rows) => (
+          <Table
+            caption="Webhooks"
+            columns={columnsOf(accounts, admin)}
+            rows={rows}
+            keyOf={({ webhook_id: id }) => id}
+            empty={state === '' ? 'No webhook was sent.' : 'There is none.'}
+          />
+        )}
+      </Paged>
+    </>
+  )
+}
+
+const columnsOf = (accounts: AdminState['accounts'], admin: Admin): Column<Delivery>[] => [
+  {
+    head: 'webhook',
+    by: ({ delivery_status: status }) => status,
+    cell: ({ delivery_status: status }) => <State of={status} />,
+  },
+  {
+    head: 'request',
+    by: ({ request_id: id }) => id,
+    cell: ({ request_id: id }) => <code>{id}</code>,
+  },
+  {
+    head: 'account',
+    by: ({ account_id: id }) => id,
+    cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
+  },
+  { head: 'receiver', by: ({ host }) => host, cell: (row) => <Receiver of={row} /> },
+  {
+    head: 'made',
+    by: ({ created_at: at }) => at,
+    cell: ({ created_at: at }) => <PastTime of={at} />,
+  },
+  {
+    head: 'tries',
+    isNumber: true,
+    by: ({ attempts }) => attempts,
+    cell: ({ attempts }) => attempts,
+  },
+  { head: 'answer', by: ({ last_error: error }) => error, cell: (row) => <Answer of={row} /> },
+  {
+    head: 'change',
+    cell: (row) =>
+      mayResend(row) && (
+        <ConfirmedButton
+          action="Send again"
+          of={`the webhook of ${row.request_id}`}
+          act={async () => {
+            await admin.act(`requests/${encodeURIComponent(row.request_id)}/redeliver`)
+            return 'It is being sent.'
+          }}
+        />
+      ),
+  },
+]
+
+const Receiver = ({ of: { host, endpoint_id: id } }: { of: Delivery }) => (
+  <>
+    {host}
+    {id !== null && (
+      <small>
+        endpoint <code>{id}</code>
+      </small>
     )}
-  </Paged>
+  </>
 )
 
-const mayResend = (status: Delivery['delivery_status']): boolean =>
-  (status === 'failed' || status === 'delivered') && mayAct('operator')
+const Answer = ({ of }: { of: Delivery }) => (
+  <>
+    {of.last_error ?? (of.delivered_at === null ? '–' : 'delivered')}
+    {of.delivered_at !== null && (
+      <small>
+        <PastTime of={of.delivered_at} />
+      </small>
+    )}
+    {of.next_attempt_at !== null && (
+      <small>
+        next try: <Time of={of.next_attempt_at} />
+      </small>
+    )}
+  </>
+)
 
-const failedFirst = (rows: readonly Delivery[]): Delivery[] => {
-  const isFailed = ({ delivery_status: status }: Delivery) => status === 'failed'
-  return rows.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)))
-}
+/** What goes to an endpoint is replayed by its account. */
+const mayResend = ({ delivery_status: status, endpoint_id: endpoint }: Delivery): boolean =>
+  endpoint === null && (status === 'failed' || status === 'delivered') && mayAct('operator')
