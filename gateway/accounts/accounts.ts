@@ -267,7 +267,7 @@ export const outlives = (expiresAt: string | null, other: string | null): boolea
  * does.
  * @throws ServiceError `INVALID_PARAMETER`
  */
-async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
+export async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
   if (accountId === DEFAULT_ACCOUNT.account_id) {
     await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
   } else if ((await findAccount(store, accountId))?.deleted_at !== null) {

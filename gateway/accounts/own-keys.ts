@@ -124,12 +124,16 @@ function assertNoMore(caller: Rights, key: Rights): void {
 
 /** The changes that are counted together, so that one kind can't use up another. */
 const COUNTED = {
-  keys: ['key.create', 'key.rotate', 'key.revoke'],
-  endpoints: ['endpoint.create', 'endpoint.change', 'endpoint.rotate', 'endpoint.delete'],
+  keys: { actions: ['key.create', 'key.rotate', 'key.revoke'], verbs: 'make and rotate' },
+  endpoints: {
+    actions: ['endpoint.create', 'endpoint.change', 'endpoint.rotate', 'endpoint.delete'],
+    verbs: 'make, change and rotate',
+  },
+  replays: { actions: ['endpoint.replay'], verbs: 'begin' },
 } as const
 
 /**
- * Lets the account's changes to its keys or endpoints go one at a time until the transaction ends.
+ * Lets the account's changes of a kind go one at a time until the transaction ends.
  * @throws ServiceError `RATE_LIMITED`
  */
 export async function assertMayChange(
@@ -139,11 +143,12 @@ export async function assertMayChange(
 ): Promise<void> {
   const accountId = caller.account_id
   await oneAtATime(store, `${what} ${accountId}`)
-  const changes = { accountId, tool: TOOL, actions: COUNTED[what] } as const
+  const { actions, verbs } = COUNTED[what]
+  const changes = { accountId, tool: TOOL, actions } as const
   const most = OWN_KEYS.changesPerDayMax
   const from = isoTime(clock.now() - DAY_MS)
   if ((await countChanges(store, { ...changes, from })) < most) return
-  const message = `An account may make, change and rotate ${most} ${what} in 24 hours.`
+  const message = `An account may ${verbs} ${most} ${what} in 24 hours.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
 }
 

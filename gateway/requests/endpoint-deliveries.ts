@@ -2,6 +2,8 @@
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { record } from '../accounts/accounts.ts'
+import { assertMayChange, authored, type OwnKeyDeps } from '../accounts/own-keys.ts'
 import {
   checkReplay,
   REPLAY_MAX,
@@ -12,7 +14,7 @@ import { timeOf } from '../api/list-filters.ts'
 import { cursorAfter, pageOf, type PageStart } from '../api/pagination.ts'
 import { eventTypeOf, type WebhookTestResult } from '../api/webhook-schemas.ts'
 import { decrypt, type Keys } from '../secrets.ts'
-import type { Store } from '../store/database.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import { listDeliveries, restartDeliveries } from '../store/endpoint-deliveries.ts'
 import { secretsOf } from '../store/webhook-endpoints.ts'
 import type { WebhookEndpointRow } from '../store/schema/webhook-tables.ts'
@@ -71,9 +73,7 @@ const presentDelivery = (row: ListedDelivery): EndpointDelivery => ({
   next_attempt_at: row.state === 'pending' ? row.next_attempt_at : null,
 })
 
-export interface ReplayDeps {
-  store: Store
-  clock: Clock
+export interface ReplayDeps extends OwnKeyDeps {
   /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
@@ -82,13 +82,16 @@ export interface ReplayDeps {
  * Sends the deliveries of a range of time again, with the same ids and bodies, oldest first; the
  * range is in `body`, a ReplayRequest. It goes in steps, so if the gateway is killed, a part of
  * them is due.
- * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint
+ * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint;
+ *   `RATE_LIMITED`
  */
 export async function replay(
-  { store, clock, wakeWebhooks }: ReplayDeps,
-  { endpoint_id: endpointId, disabled_at: disabledAt }: WebhookEndpointRow,
+  deps: ReplayDeps,
+  row: WebhookEndpointRow,
   body: unknown,
 ): Promise<Replay> {
+  const { store, clock, wakeWebhooks } = deps
+  const { endpoint_id: endpointId, disabled_at: disabledAt } = row
   const now = isoTime(clock.now())
   const { since, until, only_failed: isFailedOnly = false } = checkReplay(body)
   const from = timeOf('since', since) ?? now
@@ -103,6 +106,7 @@ export async function replay(
     const message = 'The endpoint is disabled: enable it before a replay.'
     throw new ServiceError('INVALID_PARAMETER', { message, param: 'endpoint_id' })
   }
+  await countReplay(deps, row, { since: from, until: range.until })
   let [replayed, last] = [0, { created_at: from, webhook_id: '' }]
   while (replayed < REPLAY_MAX) {
     const page = await restartDeliveries(store, { ...range, after: last, limit: STEP })
@@ -113,6 +117,18 @@ export async function replay(
   }
   return { replayed, next_since: last.created_at }
 }
+
+/** Counts and records a replay, which posts much for one call. @throws ServiceError `RATE_LIMITED` */
+const countReplay = (
+  deps: ReplayDeps,
+  { endpoint_id, account_id }: WebhookEndpointRow,
+  range: { since: string; until: string },
+): Promise<void> =>
+  inTransaction(deps.store, async (store) => {
+    await assertMayChange(deps, store, 'replays')
+    const details = { endpoint_id, ...range }
+    await record({ ...authored(deps), store }, 'endpoint.replay', { account_id }, details)
+  })
 
 /** Returns the time a millisecond later, because `until` is exclusive. */
 const after = (time: string): string => isoTime(Date.parse(time) + 1)

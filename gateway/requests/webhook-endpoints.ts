@@ -7,7 +7,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS, SECOND_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { record } from '../accounts/accounts.ts'
+import { assertAccount, record } from '../accounts/accounts.ts'
 import { assertMayChange, authored, type OwnKeyDeps } from '../accounts/own-keys.ts'
 import {
   checkChangeEndpoint,
@@ -69,6 +69,7 @@ export async function createEndpoint(
   }
   await inTransaction(deps.store, async (store) => {
     await assertMayChange(deps, store, 'endpoints')
+    await assertAccount(store, row.account_id, row.created_at)
     assertRoom(await listEndpoints(store, row.account_id))
     await insertEndpoint(store, row)
     await recordChange({ ...deps, store }, 'endpoint.create', row, { host: hostOf(url), events })
@@ -122,8 +123,11 @@ export async function findOwnEndpoint(
 ): Promise<WebhookEndpointRow> {
   const row = await findEndpoint(store, endpointId)
   if (row?.account_id === accountId) return row
-  throw new ServiceError('NOT_FOUND', { message: 'There is no webhook endpoint with this id.' })
+  throw noEndpoint()
 }
+
+const noEndpoint = () =>
+  new ServiceError('NOT_FOUND', { message: 'There is no webhook endpoint with this id.' })
 
 /**
  * Changes what `body`, a ChangeEndpointRequest, names. If it disables the endpoint, what waits for
@@ -149,9 +153,10 @@ export async function updateEndpoint(
   const row = await change(deps, endpointId, {
     action: 'endpoint.change',
     details,
-    setOf: ({ disabled_at: disabledAt }) => ({
+    setOf: ({ url: oldUrl, disabled_at: disabledAt }) => ({
       endpoint_id: endpointId, // a statement must set something
       ...(url !== undefined && { url }),
+      ...(url !== undefined && url !== oldUrl && { failing_since: null }),
       ...(events && { events: JSON.stringify(events) }),
       ...(description !== undefined && { description }),
       ...(enabled === true && { disabled_at: null, disabled_reason: null, failing_since: null }),
@@ -178,7 +183,9 @@ const change = (
     await assertMayChange(deps, store, 'endpoints')
     const row = await findOwnEndpoint(store, deps.caller.account_id, endpointId)
     await recordChange({ ...deps, store }, action, row, details)
-    return (await changeEndpoint(store, endpointId, setOf(row))) ?? row
+    const changed = await changeEndpoint(store, endpointId, setOf(row))
+    if (!changed) throw noEndpoint()
+    return changed
   })
 
 /**

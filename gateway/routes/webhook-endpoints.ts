@@ -12,6 +12,7 @@ import {
   WebhookEndpoint,
   WebhookEndpointList,
 } from '../api/endpoint-schemas.ts'
+import { OWN_KEYS } from '../accounts/own-keys.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf, pageStartOf } from '../api/pagination.ts'
 import { WebhookTestResult } from '../api/webhook-schemas.ts'
@@ -38,7 +39,7 @@ import { FAILING } from '../webhooks/endpoint-health.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
 import { DELETED, pageParameters } from './parameters.ts'
 
-type RouteDeps = Omit<EndpointDeps, 'caller' | 'client' | 'signal'> & ReplayDeps & TestDeps
+type RouteDeps = Omit<EndpointDeps & ReplayDeps, 'caller' | 'client' | 'signal'> & TestDeps
 
 interface EndpointRoute {
   Params: { endpoint_id: string }
@@ -221,16 +222,19 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
           'replayWebhookEndpoint',
           'Send the events of a range of time again, with the same ids and bodies',
           'Also those that ended while the endpoint was disabled. Their attempts start over. ' +
-            `A call replays up to ${REPLAY_MAX} deliveries, oldest first.`,
+            `A call replays up to ${REPLAY_MAX} deliveries, oldest first, and an account may make ` +
+            `${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
         ),
         params: endpointParams,
         body: ReplayRequest,
         response: responses({ 202: Replay }, [400, 401, 403, 404, 500]),
       },
     },
-    async ({ accountId, params, body }, reply) => {
+    async (request, reply) => {
+      const { accountId, params, body } = request
       const endpoint = await findOwnEndpoint(deps.store, accountId, params.endpoint_id)
-      return reply.status(202).send(await replay(deps, endpoint, body))
+      const replaying = { ...deps, ...calledBy(deps, request, reply) }
+      return reply.status(202).send(await replay(replaying, endpoint, body))
     },
   )
 }

@@ -97,8 +97,8 @@ export async function restartDeliveries(
 }
 
 /**
- * Ends deliveries to an endpoint that wait for an attempt. Returns how many; fewer than `limit` if
- * none is left.
+ * Ends deliveries to an endpoint that wait for an attempt, unless it exists and is enabled. Returns
+ * how many; fewer than `limit` if none is left.
  */
 export async function endWaiting(
   store: Store,
@@ -110,6 +110,16 @@ export async function endWaiting(
     .select('webhook_id')
     .where('endpoint_id', '=', endpointId)
     .where('state', '=', sql.lit('pending')) // as its index states it
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_endpoints')
+            .select('webhook_endpoints.endpoint_id')
+            .where('webhook_endpoints.endpoint_id', '=', endpointId)
+            .where('disabled_at', 'is', null),
+        ),
+      ),
+    )
     .orderBy('webhook_id')
     .limit(limit)
   const { numUpdatedRows } = await store

@@ -6,6 +6,12 @@ import type { Store } from './database.ts'
 import type { Tables } from './schema/tables.ts'
 import type { WebhookEndpointRow } from './schema/webhook-tables.ts'
 
+/** An endpoint with the address that was posted to; it may have another one by now. */
+export interface EndpointAddress {
+  endpointId: string
+  url: string
+}
+
 export type EndpointChange = Updateable<Tables['webhook_endpoints']>
 
 export async function insertEndpoint(store: Store, row: WebhookEndpointRow): Promise<void> {
@@ -62,42 +68,51 @@ export async function deleteEndpointsOf(store: Store, accountId: string): Promis
   await store.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute()
 }
 
-/** Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted. */
+/**
+ * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has another
+ * address.
+ */
 export const noteFailing = (
   store: Store,
-  endpointId: string,
+  { endpointId, url }: EndpointAddress,
   now: string,
 ): Promise<WebhookEndpointRow | undefined> =>
   store
     .updateTable('webhook_endpoints')
     .set({ failing_since: sql`coalesce(failing_since, ${now})` })
     .where('endpoint_id', '=', endpointId)
+    .where('url', '=', url)
     .returningAll()
     .executeTakeFirst()
 
 /** Notes that an attempt has succeeded. */
-export async function noteWorking(store: Store, endpointId: string): Promise<void> {
+export async function noteWorking(
+  store: Store,
+  { endpointId, url }: EndpointAddress,
+): Promise<void> {
   await store
     .updateTable('webhook_endpoints')
     .set({ failing_since: null })
     .where('endpoint_id', '=', endpointId)
+    .where('url', '=', url)
     .where('failing_since', 'is not', null)
     .execute()
 }
 
 /**
- * Disables an endpoint that is enabled. Returns undefined if it is not.
+ * Disables an endpoint that is enabled and has this address. Returns undefined if it has not.
  * @param reason for its account, which has not disabled it itself
  */
 export const disableEndpoint = (
   store: Store,
-  endpointId: string,
+  { endpointId, url }: EndpointAddress,
   { now, reason }: { now: string; reason: string },
 ): Promise<WebhookEndpointRow | undefined> =>
   store
     .updateTable('webhook_endpoints')
     .set({ disabled_at: now, disabled_reason: reason })
     .where('endpoint_id', '=', endpointId)
+    .where('url', '=', url)
     .where('disabled_at', 'is', null)
     .returningAll()
     .executeTakeFirst()

@@ -8,9 +8,14 @@ import { addChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { changeDelivery } from '../store/deliveries.ts'
 import { countDeliveries, endWaiting } from '../store/endpoint-deliveries.ts'
-import { disableEndpoint, noteFailing, noteWorking } from '../store/webhook-endpoints.ts'
+import {
+  disableEndpoint,
+  noteFailing,
+  noteWorking,
+  type EndpointAddress,
+} from '../store/webhook-endpoints.ts'
 import type { DeliveryRow } from '../store/schema/webhook-tables.ts'
-import { errorOf } from './outcome.ts'
+import { errorOf, isUnwanted } from './outcome.ts'
 import type { PostOutcome } from './public-post.ts'
 
 /** An endpoint is disabled if nothing succeeds for so many days, with so many deliveries. */
@@ -25,35 +30,41 @@ interface HealthDeps {
   log: Logger
 }
 
-/** Notes how an attempt went, and disables the endpoint if it wants no more or fails for long. */
+/**
+ * Notes how an attempt at an endpoint's address went, and disables the endpoint if it wants no more
+ * or fails for long. An address that the endpoint no longer has says nothing about it.
+ */
 export async function noteHealth(
   deps: HealthDeps,
-  endpointId: string,
+  target: EndpointAddress,
   outcome: PostOutcome,
 ): Promise<void> {
   const { store, clock } = deps
+  const { endpointId } = target
   const error = errorOf(outcome)
-  if (error === null) return noteWorking(store, endpointId)
-  if ('status' in outcome && outcome.status === 410) return disable(deps, endpointId, error)
-  const endpoint = await noteFailing(store, endpointId, isoTime(clock.now()))
+  if (error === null) return noteWorking(store, target)
+  if (isUnwanted(outcome)) return disable(deps, target, error)
+  const endpoint = await noteFailing(store, target, isoTime(clock.now()))
   if (!endpoint || endpoint.disabled_at !== null) {
-    return endDeliveries(store, endpointId, GONE) // that happened during the attempt
+    // unless only its address has changed during the attempt
+    return endDeliveries(store, endpointId, GONE)
   }
   const since = endpoint.failing_since!
   if (clock.now() - Date.parse(since) < FAILING.days * DAY_MS) return
   const most = FAILING.deliveriesMin
   if ((await countDeliveries(store, endpointId, { from: since, most })) < most) return
-  await disable(deps, endpointId, `No attempt has succeeded since ${since}.`)
+  await disable(deps, target, `No attempt has succeeded since ${since}.`)
 }
 
 async function disable(
   { store, clock, log }: HealthDeps,
-  endpointId: string,
+  target: EndpointAddress,
   reason: string,
 ): Promise<void> {
+  const { endpointId } = target
   const now = isoTime(clock.now())
   const row = await inTransaction(store, async (store) => {
-    const row = await disableEndpoint(store, endpointId, { now, reason })
+    const row = await disableEndpoint(store, target, { now, reason })
     if (!row) return undefined
     await addChange(store, {
       created_at: now,
@@ -73,7 +84,7 @@ export const DISABLED = 'The endpoint is disabled.'
 const GONE = 'The endpoint was deleted or disabled.'
 
 /**
- * Ends what waits for an endpoint. If the gateway is killed meanwhile, senders end the rest when it
+ * Ends what waits for an endpoint that is deleted or disabled. If the gateway is killed meanwhile, senders end the rest when it
  * becomes due.
  */
 export async function endDeliveries(

@@ -7,6 +7,10 @@ const ERROR_CHARACTERS_MAX = 500
 export const isDelivered = (outcome: PostOutcome): boolean =>
   'status' in outcome && outcome.status >= 200 && outcome.status <= 299
 
+/** The receiver takes no more webhooks. */
+export const isUnwanted = (outcome: PostOutcome): boolean =>
+  'status' in outcome && outcome.status === 410
+
 /** Returns why the webhook was not delivered, or null if it was. */
 export function errorOf(outcome: PostOutcome): string | null {
   return isDelivered(outcome) ? null : faultOf(outcome).slice(0, ERROR_CHARACTERS_MAX)
@@ -15,7 +19,8 @@ export function errorOf(outcome: PostOutcome): string | null {
 function faultOf(outcome: PostOutcome): string {
   if ('problem' in outcome) return outcome.problem
   const { status } = outcome
-  if (status === 410) return 'The receiver answered with status 410: it takes no more webhooks.'
+  if (isUnwanted(outcome))
+    return 'The receiver answered with status 410: it takes no more webhooks.'
   if (status >= 300 && status <= 399) {
     return `The receiver answered with status ${status}; redirects are not followed.`
   }

@@ -24,13 +24,14 @@ import {
   type Receiver,
 } from '../store/deliveries.ts'
 import { insertAttempt } from '../store/delivery-attempts.ts'
+import { findEndpoint } from '../store/webhook-endpoints.ts'
 import type {
   DeliveryAttemptRow,
   DeliveryRow,
   DeliveryState,
 } from '../store/schema/webhook-tables.ts'
 import { endDelivery, noteHealth } from './endpoint-health.ts'
-import { errorOf } from './outcome.ts'
+import { errorOf, isUnwanted } from './outcome.ts'
 import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -150,7 +151,8 @@ export class WebhookSender {
     const [wallMs, startedAt] = [clock.now(), clock.elapsed()]
     const outcome = await this.#postTraced(delivery, receiver)
     const { request_id: requestId, webhook_id: webhookId, host, endpoint_id } = delivery
-    const update = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
+    const times = { wallMs, startedAt }
+    const update = await this.#settle(delivery, claimId, outcome, { ...times, url: receiver.url })
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
     if (update && !('isBusy' in outcome)) this.#options.onAttempt?.(update.state)
     log.info(
@@ -173,14 +175,15 @@ export class WebhookSender {
    * webhook may then belong to another sender.
    */
   async #settle(
-    webhookId: string,
+    { webhook_id: webhookId, endpoint_id: endpointId }: DeliveryRow,
     claimId: string,
     outcome: PostOutcome,
-    times: { wallMs: number; startedAt: number },
+    { url, ...times }: { wallMs: number; startedAt: number; url: string },
   ): Promise<DeliveryUpdate | undefined> {
     const { store, clock, random = Math.random } = this.#options
     const isAborted = 'problem' in outcome && this.#aborting.signal.aborted
     const isBusy = 'problem' in outcome && outcome.isBusy
+    const isEnd = isUnwanted(outcome) && !(await this.#hasMoved(endpointId, url))
     for (;;) {
       const row = await findClaimed(store, webhookId, claimId)
       if (!row) return undefined
@@ -189,14 +192,25 @@ export class WebhookSender {
         ? undoAttempt(row, now)
         : isBusy
           ? undoAttempt(row, now + BUSY_MS * (0.5 + random()))
-          : afterAttempt(row, outcome, { now, random: random() })
-      if (!(await changeDelivery(store, row, update))) continue
+          : afterAttempt(row, outcome, { now, random: random(), isEnd })
+      const isStored = await changeDelivery(store, row, {
+        ...update,
+        ...(endpointId !== null && { host: new URL(url).host }), // it may have another address now
+      })
+      if (!isStored) continue
       // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
       if (isAborted || isBusy) return update
       await insertAttempt(store, this.#attempt(webhookId, outcome, times))
-      if (row.endpoint_id !== null) await noteHealth(this.#options, row.endpoint_id, outcome)
+      if (endpointId !== null) await noteHealth(this.#options, { endpointId, url }, outcome)
       return update
     }
+  }
+
+  /** Returns whether an endpoint has another address than the attempt went to. */
+  async #hasMoved(endpointId: string | null, url: string): Promise<boolean> {
+    if (endpointId === null) return false
+    const endpoint = await findEndpoint(this.#options.store, endpointId)
+    return endpoint !== undefined && endpoint.url !== url
   }
 
   #attempt(
@@ -268,11 +282,15 @@ const undoAttempt = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   claim_id: null,
 })
 
-/** Returns the update of a delivery after an attempt. @param now epoch milliseconds */
+/**
+ * Returns the update of a delivery after an attempt.
+ * @param now epoch milliseconds
+ * @param isEnd whether the receiver takes no more webhooks
+ */
 function afterAttempt(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,
-  { now, random }: { now: number; random: number },
+  { now, random, isEnd }: { now: number; random: number; isEnd: boolean },
 ): DeliveryUpdate {
   const unclaimed = { claim_id: null, next_attempt_at: null }
   const error = errorOf(outcome)
@@ -284,7 +302,6 @@ function afterAttempt(
   const { attempts, first_attempt_at: first } = row
   const firstAttemptAt = first === null ? now : Date.parse(first)
   const delayMs = retryDelayMs({ attempts, firstAttemptAt, retryAfter, now, random })
-  const isUnwanted = 'status' in outcome && outcome.status === 410
-  if (isUnwanted || delayMs === undefined) return { ...failure, state: 'failed' }
+  if (isEnd || delayMs === undefined) return { ...failure, state: 'failed' }
   return { ...failure, state: 'pending', next_attempt_at: isoTime(now + delayMs) }
 }

@@ -17,7 +17,7 @@ import { EVENT_TYPES } from '../../gateway/api/webhook-schemas.ts'
 import { ENDPOINTS_MAX } from '../../gateway/requests/webhook-endpoints.ts'
 import type { Keys } from '../../gateway/secrets.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
-import { FAILING } from '../../gateway/webhooks/endpoint-health.ts'
+import { endDeliveries, FAILING } from '../../gateway/webhooks/endpoint-health.ts'
 import { renewEndpointSecrets } from '../../gateway/webhooks/endpoint-secrets.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
@@ -258,6 +258,9 @@ test('extension: a replay since a time sends the same ids and bodies again', asy
   assert.deepEqual((await replay({ since: times[1] })).sort(), expected.slice(1).sort())
   assert.deepEqual(await replay({ since: times[1], until: times[2] }), [expected[1]])
   assert.deepEqual(await replay({ since: times[0], only_failed: true }), [])
+  for (let i = 4; i < OWN_KEYS.changesPerDayMax; i += 1) await replay({ since: times[3] })
+  const more = await gateway.call('POST', `${path}/replay`, { body: { since: times[0] } })
+  assertError(more, 'RATE_LIMITED')
 
   const deliveries = await read(gateway, `${path}/deliveries?limit=3`)
   assertShape(EndpointDeliveryList, deliveries)
@@ -361,6 +364,42 @@ test('extension: an endpoint that fails for days, or answers 410, is disabled', 
   const gone = await state()
   assert.equal(gone.enabled, false)
   assert.match(gone.reason, /status 410/)
+})
+
+test('extension: what an old address answers says nothing about the new one', async (t) => {
+  const [gateway, inbox] = await Promise.all([startWithSender(t), startInbox(t)])
+  let moved: unknown
+  const old = await serve(t, async (_request, reply) => {
+    moved = await gateway.call('PATCH', path, { body: { url: inbox.url } })
+    reply.writeHead(410).end()
+  })
+  const { path } = await make(gateway, { url: old.url })
+  await failed(gateway)
+  await gateway.send()
+  assert.equal((moved as { statusCode: number }).statusCode, 200)
+  assert.equal((await read(gateway, path)).enabled, true)
+  gateway.clock.advance(HOUR_MS)
+  await gateway.send()
+  assert.equal(inbox.received.length, 1, 'tried again there')
+  const { data } = await read(gateway, '/v1/webhook-attempts')
+  const host = new URL(inbox.url).host
+  assert.deepEqual([...new Set(data.map((attempt: any) => attempt.host))], [host])
+
+  inbox.status = 500
+  await failed(gateway)
+  await gateway.send()
+  assert.notEqual((await read(gateway, path)).failing_since, null)
+  await gateway.call('PATCH', path, { body: { url: `${inbox.url}/new` } })
+  assert.equal((await read(gateway, path)).failing_since, null)
+})
+
+test('extension: what waits for an endpoint that was enabled again is sent', async (t) => {
+  const [gateway, inbox] = await Promise.all([startWithSender(t), startInbox(t)])
+  const { endpoint } = await make(gateway, { url: inbox.url })
+  await failed(gateway)
+  await endDeliveries(gateway.store, endpoint.endpoint_id, 'late')
+  await gateway.send()
+  assert.equal(inbox.received.length, 1)
 })
 
 test('extension: a deleted endpoint gets nothing more, nor does one of a deleted account', async (t) => {

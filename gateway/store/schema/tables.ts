@@ -282,6 +282,7 @@ export interface ChangeRow {
     | 'endpoint.rotate'
     | 'endpoint.delete'
     | 'endpoint.disable'
+    | 'endpoint.replay'
   account_id: string | null
   /** Names a key, or an admin's session. */
   key_id: string | null

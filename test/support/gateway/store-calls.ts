@@ -191,6 +191,11 @@ const ofEndpointDeliveries: Calls<typeof endpointDeliveries> = {
     endpointDeliveries.endWaiting(store, endpoint.endpoint_id, { ...page, reason: 'gone' }),
 }
 
+const addressOf = ({ endpoint_id, url }: { endpoint_id: string; url: string }) => ({
+  endpointId: endpoint_id,
+  url,
+})
+
 const ofWebhookEndpoints: Calls<typeof webhookEndpoints> = {
   insertEndpoint: (store, { endpoint }) =>
     webhookEndpoints.insertEndpoint(store, { ...endpoint, endpoint_id: newId('ep') }),
@@ -204,10 +209,10 @@ const ofWebhookEndpoints: Calls<typeof webhookEndpoints> = {
   deleteEndpointsOf: (store, { account }) =>
     webhookEndpoints.deleteEndpointsOf(store, account.account_id),
   noteFailing: (store, { endpoint, now }) =>
-    webhookEndpoints.noteFailing(store, endpoint.endpoint_id, now),
-  noteWorking: (store, { endpoint }) => webhookEndpoints.noteWorking(store, endpoint.endpoint_id),
+    webhookEndpoints.noteFailing(store, addressOf(endpoint), now),
+  noteWorking: (store, { endpoint }) => webhookEndpoints.noteWorking(store, addressOf(endpoint)),
   disableEndpoint: (store, { endpoint, now }) =>
-    webhookEndpoints.disableEndpoint(store, endpoint.endpoint_id, { now, reason: 'x' }),
+    webhookEndpoints.disableEndpoint(store, addressOf(endpoint), { now, reason: 'x' }),
   listAllEndpoints: (store) => webhookEndpoints.listAllEndpoints(store, { ...page, after: '' }),
   replaceSecrets: (store, { endpoint }) =>
     webhookEndpoints.replaceSecrets(store, endpoint, { secret: 'x', old_secret: null }),
