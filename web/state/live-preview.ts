@@ -1,8 +1,9 @@
 /** Plays what is separated so far of a request in progress, while there is more and more of it. */
 
 import { signal } from '@preact/signals'
-import type { Peaks, PreviewIndex, Waveform } from '../../clients/typescript/client.ts'
+import type { Peaks, PreviewIndex } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
+import { lengthen } from '../audio/lengthen.ts'
 import { Mixer, type Lane, type LaneSound } from '../audio/mixer.ts'
 import { stateOf, type MixerState } from '../audio/mixer-state.ts'
 import { isOgg } from '../audio/ogg.ts'
@@ -150,14 +151,6 @@ export class LivePreview {
     part.read = read
     return read(k - part.first)
   }
-}
-
-/** Appends silence, up to the length of the media. */
-function lengthen(waveform: Waveform, seconds: number): Waveform {
-  const { sample_rate: rate, samples_per_pixel: bucket, channels, data } = waveform
-  const length = Math.max(waveform.length, Math.ceil((seconds * rate) / bucket))
-  const silence = Array.from({ length: 2 * channels * (length - waveform.length) }, () => 0)
-  return { ...waveform, length, data: [...data, ...silence] }
 }
 
 async function headOf(url: string): Promise<Head> {
