@@ -20,12 +20,19 @@ import { Share } from './share.tsx'
 import { detailOf, readingsOf, stateOf } from '../status-text.ts'
 import { Time } from '../time.tsx'
 
+/** Nothing plays unasked to whoever leaves a request and comes back. */
+function neverPlayAtOnce(request: OpenRequest): void {
+  request.heard = null
+  request.playsAtOnce = false
+}
+
 /** The progress of a request, and then its result. */
 export function Request({ request }: { request: OpenRequest }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const [name, setName] = useState(request.name)
   // The form that had the focus is gone, so people who use keys or a screen reader continue here.
   useEffect(() => heading.current!.focus(), [])
+  useEffect(() => () => neverPlayAtOnce(request), [request])
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
