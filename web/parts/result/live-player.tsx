@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { decodesPreviews } from '../../audio/ogg.ts'
 import { LivePreview } from '../../state/live-preview.ts'
 import { isOver, type OpenRequest } from '../../state/open-request.ts'
 import { timeText } from '../../state/time-text.ts'
@@ -9,7 +10,7 @@ export function LivePlayer({ request }: { request: OpenRequest }) {
   const live = useMemo(() => new LivePreview(request), [request])
   const there = request.status.value?.preview_seconds
   useEffect(() => {
-    if (there !== undefined) live.update()
+    if (there !== undefined && decodesPreviews()) live.update()
   }, [live, there])
   const end = () => {
     const state = live.close()
