@@ -124,9 +124,17 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
     await separate(page)
     const live = page.getByLabel('What is separated so far')
     await live.getByText(/The first [\d:]+ of 2:00 can be heard already/).waitFor()
+    let refused = ''
+    await page.route('**/live/*', async (route) => {
+      const range = route.request().headers()['range'] ?? ''
+      if (refused || range.startsWith('bytes=0-')) return route.fallback()
+      refused = range // the first segment, as if its address had expired
+      await route.fulfill({ status: 403 })
+    })
     await live.getByRole('button', { name: 'Solo Mixture' }).click()
     await live.getByRole('button', { name: 'Play', exact: true }).click()
     await hasPassed(page, 0.5)
+    assert.match(refused, /^bytes=\d/)
     await live.getByText(/The first (0:[3-9]|1:)\d/).waitFor() // and more of it
     await page.getByLabel('Position in seconds').fill('115')
     await live.getByText('Not separated yet…').waitFor()
