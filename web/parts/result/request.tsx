@@ -2,15 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
 import { askToNotify, permission } from '../../state/notification.ts'
-import {
-  cancel,
-  close,
-  deleteRequest,
-  isOver,
-  renameRequest,
-  type OpenRequest,
-} from '../../state/open-request.ts'
+import { cancel, close, deleteRequest, isOver, type OpenRequest } from '../../state/open-request.ts'
 import { entries, filesAheadOf } from '../../state/file-queue.ts'
+import { renameRequest } from '../../state/rename.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { adviceOn } from './advice.ts'
 import { LivePlayer } from './live-player.tsx'
