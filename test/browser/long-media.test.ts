@@ -141,6 +141,11 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
     await playerIsThere(page)
     await hasPassed(page, 116) // it goes on by itself
     await page.getByRole('button', { name: 'Solo Mixture', pressed: true }).waitFor()
+    await page.getByRole('button', { name: 'Developers' }).click()
+    await page.goBack()
+    await playerIsThere(page)
+    const position = page.getByLabel('Position in seconds')
+    assert.equal(await position.inputValue(), '0', 'whoever comes back hears nothing unasked')
   })
   const page = await signedIn({ t, winnow, browser })
   const path = join(winnow.folder, 'song.wav')

@@ -127,7 +127,7 @@ async function aFolder(place: Place): Promise<void> {
 
 async function renamed(page: Page, given: string, name: string): Promise<void> {
   page.once('dialog', (dialog) => void dialog.accept(given))
-  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
   await page.getByRole('heading', { name }).waitFor()
 }
 
