@@ -156,6 +156,13 @@ async function otherFormats(place: Place): Promise<void> {
   const { codec, sampleRate, planes } = await decode(mp3)
   assert.deepEqual([codec, sampleRate], ['mp3', wav.sampleRate])
   assert.ok(Math.abs(planes[0]!.length - wav.planes[0]!.length) < 3_000)
+
+  page.once('dialog', (dialog) => void dialog.accept('Take 1.5, Dr. Meier'))
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { name: 'Take 1.5, Dr. Meier.wav' }).waitFor()
+  await page.locator('a[download="Take 1.5, Dr. Meier.piano.wav"]').waitFor()
+  const renamed = await saved(page, 'Download piano as WAV', 'link')
+  assert.equal(renamed.suggestedFilename(), 'Take 1.5, Dr. Meier.piano.wav')
 }
 
 /** Converts the service's FLAC to WAV, and reports a file that is gone. */

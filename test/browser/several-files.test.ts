@@ -125,11 +125,22 @@ async function aFolder(place: Place): Promise<void> {
   await saveAll(page, place)
 }
 
+async function renamed(page: Page, given: string, name: string): Promise<void> {
+  page.once('dialog', (dialog) => void dialog.accept(given))
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await page.getByRole('heading', { name }).waitFor()
+}
+
 /** Opens a line in the player with its own source, and again after a reload. */
 async function listenAndReturn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Listen to album/song 9.wav' }).click()
   await playerIsThere(page)
   await page.getByRole('heading', { name: 'song 9.wav' }).waitFor()
+  await renamed(page, 'song nine', 'song nine.wav')
+  await page.getByRole('button', { name: 'Back to the list' }).click()
+  await page.getByRole('button', { name: 'Listen to album/song nine.wav' }).click()
+  await renamed(page, 'song 9', 'song 9.wav')
+  await playerIsThere(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isEnabled(), true)
   await page.reload()
   await playerIsThere(page)

@@ -139,9 +139,11 @@ export class Mixer {
   }
 
   /** Renders an output with the others mixed back in. */
-  renderMixedBack({ url }: Output): Promise<AudioBuffer> {
+  renderMixedBack({ place }: Output): Promise<AudioBuffer> {
+    const isPlace = ({ output, output_index: i }: Output['place']) =>
+      output === place.output && i === place.output_index
     return this.#render(({ output }) =>
-      output === null ? null : output.url === url ? 1 : this.mixedBack.value,
+      output === null ? null : isPlace(output.place) ? 1 : this.mixedBack.value,
     )
   }
 

@@ -1,4 +1,8 @@
-/** Recognises what a range of a preview has to be. */
+/** Ogg Opus, the format of the segments of a preview. */
+
+/** Whether this browser decodes the segments of a preview. */
+export const decodesPreviews = (): boolean =>
+  new Audio().canPlayType('audio/ogg; codecs=opus') !== ''
 
 const HEAD_BYTES = 27
 const CAPTURE = [...'OggS'].map((letter) => letter.charCodeAt(0))

@@ -292,6 +292,16 @@ export async function listenTo({ path, prompts, given, state }: Entry): Promise<
   openRequest({ id: current.id, name: path.split('/').at(-1)!, prompts, original })
 }
 
+/** Names the file of a renamed request anew, in its folder. */
+export function renameEntry(id: string, name: string): void {
+  entries.value = entries.value.map((entry) => {
+    const { value } = entry.state
+    if (value.kind !== 'submitted' || value.id !== id) return entry
+    return { ...entry, path: [...entry.path.split('/').slice(0, -1), name].join('/') }
+  })
+  saveQueue()
+}
+
 /** Clears the list: uploads are aborted, submitted requests continue. */
 export function forgetFiles(): void {
   for (const { abort } of entries.value) abort.abort()

@@ -1,8 +1,9 @@
 /** Plays what is separated so far of a request in progress, while there is more and more of it. */
 
 import { signal } from '@preact/signals'
-import type { Peaks, PreviewIndex, Waveform } from '../../clients/typescript/client.ts'
+import type { Peaks, PreviewIndex } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
+import { lengthen } from '../audio/lengthen.ts'
 import { Mixer, type Lane, type LaneSound } from '../audio/mixer.ts'
 import { stateOf, type MixerState } from '../audio/mixer-state.ts'
 import { isOgg } from '../audio/ogg.ts'
@@ -68,9 +69,9 @@ export class LivePreview {
         if (error instanceof ApiError && error.code === 'NOT_FOUND') return null // it has ended
         throw error
       })
-    if (!live) return
-    if (live.attempt !== this.#attempt) this.#parts = []
-    this.#attempt = live.attempt
+    if (live?.attempt !== this.#attempt) this.#parts = []
+    this.#attempt = live?.attempt ?? ''
+    if (!live) return // the result will have what is waited for
     for (const [i, part] of this.#parts.entries()) part.url = live.part_urls[i] ?? part.url
     for (const url of live.part_urls.slice(this.#parts.length)) {
       const head = await headOf(url)
@@ -132,32 +133,39 @@ export class LivePreview {
   }
 
   /**
-   * Returns the segments `k`, once they are there. If a later attempt has replaced their part in
-   * the meantime, they are elsewhere in it.
+   * Returns the segments `k`, once they are there.
+   * @param isAgain whether the addresses were just asked for anew
    */
-  async #read(k: number): Promise<readonly ArrayBuffer[]> {
+  async #read(k: number, isAgain = false): Promise<readonly ArrayBuffer[]> {
     const part = this.#parts.find(({ first, count }) => k >= first && k < first + count)
     if (!part) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
       return this.#read(k)
     }
-    const segments = await part.read(k - part.first)
-    if (segments.every(isOgg)) return segments
-    const { peaks, offset } = await headOf(part.url)
-    const read = segmentReader(peaks.preview, segments.length, (from, to) =>
-      bytesOf(part.url, offset + from, offset + to),
-    )
-    part.read = read
-    return read(k - part.first)
+    try {
+      return await readOf(part, k - part.first)
+    } catch (error) {
+      if (isAgain || !(error instanceof ApiError)) throw error
+    }
+    // The address has expired, or the request has ended: then there are no parts any more.
+    this.update()
+    await this.#latest
+    return this.#read(k, true)
   }
 }
 
-/** Appends silence, up to the length of the media. */
-function lengthen(waveform: Waveform, seconds: number): Waveform {
-  const { sample_rate: rate, samples_per_pixel: bucket, channels, data } = waveform
-  const length = Math.max(waveform.length, Math.ceil((seconds * rate) / bucket))
-  const silence = Array.from({ length: 2 * channels * (length - waveform.length) }, () => 0)
-  return { ...waveform, length, data: [...data, ...silence] }
+/**
+ * Returns the segments `k` of a part. If a later attempt has replaced it in the meantime, they are
+ * elsewhere in it.
+ */
+async function readOf(part: Part, k: number): Promise<readonly ArrayBuffer[]> {
+  const segments = await part.read(k)
+  if (segments.every(isOgg)) return segments
+  const { peaks, offset } = await headOf(part.url)
+  part.read = segmentReader(peaks.preview, segments.length, (from, to) =>
+    bytesOf(part.url, offset + from, offset + to),
+  )
+  return part.read(k)
 }
 
 async function headOf(url: string): Promise<Head> {

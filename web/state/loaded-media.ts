@@ -6,6 +6,7 @@ import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
 import { fromDb, levelOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { Mixer, type Lane, type LaneSound, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
+import { decodesPreviews } from '../audio/ogg.ts'
 import { magnitudesOf, planesOf } from '../audio/peaks.ts'
 import { segmentReader, streamedSounds, wholeSounds, type Sounds } from '../audio/sounds.ts'
 import type { Finding } from './chip.ts'
@@ -88,8 +89,7 @@ export async function load(
   readPeaks: () => Promise<Peaks>,
 ): Promise<LoadedResult | null> {
   const { preview_url: url } = result.data
-  const canStream = new Audio().canPlayType('audio/ogg; codecs=opus') !== ''
-  const peaks = url !== undefined && canStream ? await readPeaks() : undefined
+  const peaks = url !== undefined && decodesPreviews() ? await readPeaks() : undefined
   const decodeAll = memo(() => decodeLanes(request, result))
   if (url !== undefined && peaks?.preview) {
     const { preview: index } = peaks

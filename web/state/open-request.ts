@@ -175,17 +175,6 @@ export async function deleteRequest(id: string): Promise<void> {
   await forgetSource(id)
 }
 
-/**
- * Asks for a new name of a request, and renames it.
- * @returns the new name; null if nobody gave one
- */
-export async function renameRequest(id: string, name: string): Promise<string | null> {
-  const next = prompt('Name it anew. Files that you save are named after it.', name)?.trim()
-  if (!next || next === name) return null
-  await currentClient().rename(id, next)
-  return next
-}
-
 /** Shows what the address names: a request of the account, or the form. */
 export async function openFromAddress(): Promise<void> {
   const view = viewInAddress()

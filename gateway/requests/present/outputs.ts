@@ -3,6 +3,7 @@
  * file names of its outputs.
  */
 
+import { stemOf } from '../../../shared/file-name.ts'
 import { Finding } from '../../../shared/finding.ts'
 import {
   targetNames,
@@ -81,6 +82,6 @@ export function outputLabel(row: RequestRow, name: OutputName): string {
  */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
-  const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
+  const stem = stemOf(name).replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
   return outputName(stem, label, extension)
 }

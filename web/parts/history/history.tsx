@@ -6,10 +6,10 @@ import { outputsOf } from '../../state/loaded-media.ts'
 import {
   deleteRequest,
   openListed,
-  renameRequest,
   separateAgain,
   type RequestListItem,
 } from '../../state/open-request.ts'
+import { renameRequest } from '../../state/rename.ts'
 import { focusIfLost } from '../focus.ts'
 import { PastTime } from '../time.tsx'
 import { Usage } from './usage.tsx'

@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { decodesPreviews } from '../../audio/ogg.ts'
 import { LivePreview } from '../../state/live-preview.ts'
-import type { OpenRequest } from '../../state/open-request.ts'
+import { isOver, type OpenRequest } from '../../state/open-request.ts'
 import { timeText } from '../../state/time-text.ts'
 import { Stage } from './stage.tsx'
 
@@ -9,9 +10,13 @@ export function LivePlayer({ request }: { request: OpenRequest }) {
   const live = useMemo(() => new LivePreview(request), [request])
   const there = request.status.value?.preview_seconds
   useEffect(() => {
-    if (there !== undefined) live.update()
+    if (there !== undefined && decodesPreviews()) live.update()
   }, [live, there])
-  useEffect(() => () => void (request.heard = live.close()), [live])
+  const end = () => {
+    const state = live.close()
+    if (isOver(request)) request.heard = state // the result goes on with it
+  }
+  useEffect(() => end, [live])
   const mixer = live.mixer.value
   if (!mixer) return null
   return (

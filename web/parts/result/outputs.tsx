@@ -50,6 +50,10 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
       mixer?.close()
     }
   }, [request])
+  useEffect(() => {
+    // files are saved under the name that the request has now
+    if (result) read().then(setResult, (error: unknown) => setProblem(messageOf(error)))
+  }, [request.name])
   return (
     <>
       {problem && (

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { stemOf } from '../../../shared/file-name.ts'
 import { planesOf } from '../../audio/decode.ts'
 import { toDb } from '../../audio/levels.ts'
 import { integratedLoudness, truePeak } from '../../audio/loudness.ts'
@@ -49,7 +50,7 @@ function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
     setLoudness(loudnessText(mix))
     return mix
   }
-  const mixName = `${name.replace(/\.[^.]*$/, '')}.mix.wav`
+  const mixName = `${stemOf(name)}.mix.wav`
   return (
     <>
       <button

@@ -2,15 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
 import { askToNotify, permission } from '../../state/notification.ts'
-import {
-  cancel,
-  close,
-  deleteRequest,
-  isOver,
-  renameRequest,
-  type OpenRequest,
-} from '../../state/open-request.ts'
+import { cancel, close, deleteRequest, isOver, type OpenRequest } from '../../state/open-request.ts'
 import { entries, filesAheadOf } from '../../state/file-queue.ts'
+import { renameRequest } from '../../state/rename.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { adviceOn } from './advice.ts'
 import { LivePlayer } from './live-player.tsx'
@@ -20,12 +14,19 @@ import { Share } from './share.tsx'
 import { detailOf, readingsOf, stateOf } from '../status-text.ts'
 import { Time } from '../time.tsx'
 
+/** Nothing plays unasked to whoever leaves a request and comes back. */
+function neverPlayAtOnce(request: OpenRequest): void {
+  request.heard = null
+  request.playsAtOnce = false
+}
+
 /** The progress of a request, and then its result. */
 export function Request({ request }: { request: OpenRequest }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const [name, setName] = useState(request.name)
   // The form that had the focus is gone, so people who use keys or a screen reader continue here.
   useEffect(() => heading.current!.focus(), [])
+  useEffect(() => () => neverPlayAtOnce(request), [request])
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
