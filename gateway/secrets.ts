@@ -5,9 +5,10 @@
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { access, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../shared/process/lifecycle.ts'
+import { writeWhole } from '../shared/write-whole.ts'
 import type { Store } from './store/database.ts'
 import { keepSecretCheck, replaceSecretCheck } from './store/secret-checks.ts'
 
@@ -173,14 +174,8 @@ export async function readOrMake(path: string, make: () => string): Promise<stri
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const text = make()
-  await writeWhole(path, text)
+  await writeWhole(path, `${text}\n`, 0o600)
   return text
-}
-
-/** Replaces the file atomically: a concurrent reader gets the old or the new text. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true })
-  await rename(`${path}.new`, path)
 }
 
 /**

@@ -4,9 +4,10 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { writeWhole } from './write-whole.ts'
 
 const FILE = 'address'
 
@@ -22,9 +23,7 @@ export async function writeOwnAddress(
 ): Promise<() => Promise<void>> {
   const path = join(folder, FILE)
   const text = `${url}\nprocess ${process.pid} on ${hostname()}\n${adminUrl}\n`
-  const fresh = `${path}.${process.pid}`
-  await writeFile(fresh, text, { mode: 0o600 })
-  await rename(fresh, path)
+  await writeWhole(path, text, 0o600)
   return async () => {
     if ((await readFile(path, 'utf8').catch(() => '')) === text) await rm(path, { force: true })
   }

@@ -3,20 +3,23 @@
  * model was first installed here. Later installs must get the same files.
  */
 
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { SourceFile } from '../../models/installed/record.ts'
-import { firstSeenOf } from './installed-folder.ts'
-
-type Fetched = SourceFile & { path: string }
+import { writeWhole } from '../../shared/write-whole.ts'
 
 /** SHA-256 by address. */
 type FirstSeen = Readonly<Record<string, string>>
+
+/** The file that keeps what was first fetched of the model; it stays when the model is removed. */
+const firstSeenOf = (modelsFolder: string, name: string): string =>
+  join(modelsFolder, `.first-seen-${name}.json`)
 
 /** @throws Error if a file is another than at the first install; it is removed */
 export async function assertAsFirstSeen(
   modelsFolder: string,
   name: string,
-  files: readonly Fetched[],
+  files: readonly (SourceFile & { path: string })[],
 ): Promise<void> {
   const record = firstSeenOf(modelsFolder, name)
   const firstSeen = await read(record)
@@ -31,17 +34,19 @@ export async function assertAsFirstSeen(
   }
 }
 
-/** To be called once the model is installed. */
+/** Keeps what is not kept yet; imported files have no address, and are not. */
 export async function keepFirstSeen(
   modelsFolder: string,
   name: string,
-  files: readonly Fetched[],
+  sources: readonly SourceFile[],
 ): Promise<void> {
-  const record = firstSeenOf(modelsFolder, name)
-  const unverified = files.filter(({ verified }) => !verified)
+  const unverified = sources.filter(({ url, verified }) => url !== undefined && !verified)
   if (unverified.length === 0) return
-  const seen = Object.fromEntries(unverified.map(({ url = '', sha256 }) => [url, sha256]))
-  await writeFile(record, JSON.stringify({ ...seen, ...(await read(record)) }, null, 2))
+  const record = firstSeenOf(modelsFolder, name)
+  const firstSeen = await read(record)
+  const seen = Object.fromEntries(unverified.map(({ url, sha256 }) => [url, sha256]))
+  if (Object.keys(seen).every((url) => url in firstSeen)) return
+  await writeWhole(record, JSON.stringify({ ...seen, ...firstSeen }, null, 2), 0o644)
 }
 
 async function read(record: string): Promise<FirstSeen> {

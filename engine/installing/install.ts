@@ -82,7 +82,6 @@ async function fetchLocked(
   await rm(fresh, { recursive: true, force: true }) // left by a process that was killed
   await mkdir(fresh)
   const record = await install(modelsFolder, fresh, entry.name, sources, entry)
-  await keepFirstSeen(modelsFolder, entry.name, sources)
   await rm(downloads, { recursive: true })
   return record
 }
@@ -154,6 +153,7 @@ async function install(
       ...converted,
     }
     await writeRecord(fresh, RECORD_FILE, record)
+    await keepFirstSeen(modelsFolder, name, record.sources)
     await rename(fresh, join(modelsFolder, name))
     return record
   } catch (error) {

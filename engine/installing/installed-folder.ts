@@ -2,8 +2,14 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isModelName, RECORD_FILE } from '../../models/installed/record.ts'
+import {
+  isModelName,
+  readRecord,
+  RECORD_FILE,
+  type SourceFile,
+} from '../../models/installed/record.ts'
 import { LockedError, withLock } from '../../shared/process/file-lock.ts'
+import { keepFirstSeen } from './first-seen.ts'
 
 /** Holds downloads until they are installed; the name of a model never starts like this. */
 const DOWNLOADS = '.downloads'
@@ -15,10 +21,6 @@ export const downloadsOf = (modelsFolder: string, name = ''): string =>
 /** The file that is locked while the model is fetched. */
 export const lockOf = (modelsFolder: string, name: string): string =>
   downloadsOf(modelsFolder, `${name}.lock`)
-
-/** The file that keeps what was first fetched of the model; it stays when the model is removed. */
-export const firstSeenOf = (modelsFolder: string, name: string): string =>
-  join(modelsFolder, `.first-seen-${name}.json`)
 
 /** Removes what was downloaded of a model, unless another process is about to install it. */
 export async function removeDownloads(modelsFolder: string, name: string): Promise<void> {
@@ -37,7 +39,16 @@ export async function removeModel(modelsFolder: string, name: string): Promise<v
   if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
     throw new Error(`${name} is not installed in ${modelsFolder}`)
   }
+  await keepFirstSeen(modelsFolder, name, sourcesOf(folder)) // earlier versions did not
   const gone = await mkdtemp(join(modelsFolder, '.removed-'))
   await rename(folder, join(gone, name)) // gone at once, even if the next step is interrupted
   await rm(gone, { recursive: true })
+}
+
+function sourcesOf(folder: string): readonly SourceFile[] {
+  try {
+    return readRecord(folder).sources
+  } catch {
+    return [] // a model that this version can't read, which is why it is removed
+  }
 }

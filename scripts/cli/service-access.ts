@@ -38,10 +38,10 @@ function readBaseUrl(text: string): string {
 export const usualUrl = (env: Environment): string =>
   env.WINNOW_URL ?? readOwnAddress(dataFolderOf(env)) ?? 'http://127.0.0.1:8080'
 
-/** Where its admin API is; ADMIN_URL is also the gateway's setting. */
+/** Where its admin API is; ADMIN_URL is also the gateway's setting, unset if empty. */
 export const usualAdminUrl = (env: Environment): string =>
-  env.ADMIN_URL ??
-  (env.WINNOW_URL === undefined ? readOwnAdminAddress(dataFolderOf(env)) : undefined) ??
+  env.ADMIN_URL ||
+  (env.WINNOW_URL === undefined && readOwnAdminAddress(dataFolderOf(env))) ||
   usualUrl(env)
 
 const dataFolderOf = (env: Environment): string => env.DATA_DIR || 'data'

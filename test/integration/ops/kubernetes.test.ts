@@ -152,14 +152,20 @@ test('pods allow their programs to stop, use the most specific value, and only v
 })
 
 test('a port of admins has the Service, and neither the ingress nor everybody', async (t) => {
-  const objects = objectsIn(await renderChart(t, EVERYTHING))
-  const { ports } = find(objects, 'Service', 'winnow-gateway').spec
-  assert.deepEqual(ports.at(-1), { name: 'admin', port: 8_090, targetPort: 'admin' })
-  const { ingress } = find(objects, 'NetworkPolicy', 'winnow-gateway').spec
-  const rule = { ports: [{ port: 'admin' }], from: [{ podSelector: {} }] }
-  assert.deepEqual(ingress.at(-1), rule, 'the namespace')
-  const without = await renderChart(t, NEEDED)
-  assert.doesNotMatch(without, /name: admin|port: admin/)
+  const settings = { ADMIN_PORT: 8_090 }
+  for (const values of [EVERYTHING, { ...NEEDED, settings, networkPolicy: { admins: [] } }]) {
+    const objects = objectsIn(await renderChart(t, values))
+    const { ports } = find(objects, 'Service', 'winnow-gateway').spec
+    assert.deepEqual(ports.at(-1), { name: 'admin', port: 8_090, targetPort: 'admin' })
+    const { ingress } = find(objects, 'NetworkPolicy', 'winnow-gateway').spec
+    const rule = { ports: [{ port: 'admin' }], from: [{ podSelector: {} }] }
+    assert.deepEqual(ingress.at(-1), rule, 'the namespace')
+  }
+  const none = ['off', 0].map((port) => ({ settings, gateway: { settings: { ADMIN_PORT: port } } }))
+  for (const values of [{}, ...none]) {
+    const without = await renderChart(t, { ...NEEDED, ...values })
+    assert.doesNotMatch(without, /name: admin|port: admin/)
+  }
 })
 
 test('engines scale by the work of all gateways, counted once, and not at all by what is unknown', async (t) => {

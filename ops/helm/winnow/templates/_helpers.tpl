@@ -23,6 +23,11 @@ app.kubernetes.io/component: {{ last . }}
 {{- end }}
 {{- end }}
 
+{{- /* The port of admins; nothing if it is unset, "off" or 0, which no Service could name. */}}
+{{- define "winnow.adminPort" -}}
+{{- with int (mergeOverwrite (dict) .Values.settings .Values.gateway.settings).ADMIN_PORT }}{{ . }}{{ end }}
+{{- end }}
+
 {{- /* Any user does: all that is written lies on volumes. */}}
 {{- define "winnow.pod" -}}
 automountServiceAccountToken: false

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -16,8 +17,9 @@ import {
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { CATALOGUE, type CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
+import { fetchModel } from '../../../../engine/installing/install.ts'
 import { model } from '../../../../scripts/cli/model/command.ts'
 import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
 import { openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'
@@ -59,7 +61,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
   assert.equal(code, 0, errors)
   assert.match(
     text,
-    /^Installed tiny in .*\nNo checksum .* of 000003bb-feeb7c97\.th\.\nThe next start .*model.* load tiny\n$/,
+    /^Installed tiny in .*\nNo checksum .*-feeb7c97\.th\. Here .* feeb7c97.*\.\nThe next start .*model.* load tiny\n$/,
   )
   assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may run as other users
   const record = readRecord(join(folder, 'tiny'))
@@ -226,16 +228,23 @@ test('a model is fetched once its licence is accepted, checked and installed', a
   assert.equal(existsSync(join(folder, '.downloads/tiny')), false)
 })
 
-test('a file of which no checksum is published must be what it was when it first came', async (t) => {
-  let change = false
+/** A model without a published checksum, whose host has another file after `change`. */
+async function startUnverified(t: TestContext) {
+  let hasChanged = false
   const { entry } = await startModelHost(t, (_, response) => {
-    if (!change) return false
+    if (!hasChanged) return false
     response.writeHead(200, { 'content-length': FILE.length })
     response.end(Buffer.alloc(FILE.length))
     return true
   })
-  const files = entry.files.map(({ name, url }) => ({ name, url }))
-  const unknown = { ...entry, files }
+  const unknown = { ...entry, files: entry.files.map(({ name, url }) => ({ name, url })) }
+  return { unknown, change: (to = true) => void (hasChanged = to) }
+}
+
+const IS_ANOTHER = RegExp(`its SHA-256 is .{64}, and was ${SHA256} when tiny was first`)
+
+test('a file of which no checksum is published must be what it was when it first came', async (t) => {
+  const { unknown, change } = await startUnverified(t)
   const folder = emptyFolder()
   const first = await fetchTiny(folder, unknown)
   assert.ok(
@@ -244,16 +253,42 @@ test('a file of which no checksum is published must be what it was when it first
     ),
   )
   await run(folder, ['remove', 'tiny'])
-  change = true
+  change()
   const changed = await fetchTiny(folder, unknown)
   assert.equal(changed.code, 1)
-  assert.match(
-    changed.errors,
-    RegExp(`its SHA-256 is .{64}, and was ${SHA256} when tiny was first`),
-  )
+  assert.match(changed.errors, IS_ANOTHER)
   assert.equal(existsSync(join(folder, 'tiny')), false)
-  change = false
+  change(false)
   assert.equal((await fetchTiny(folder, unknown)).code, 0)
+})
+
+test('what first came is known if its install broke off, but not if it was no model', async (t) => {
+  const { unknown, change } = await startUnverified(t)
+  const folder = emptyFolder()
+  change()
+  assert.equal((await fetchTiny(folder, unknown)).code, 1)
+  rmSync(join(folder, '.downloads'), { recursive: true })
+  change(false)
+  const takeName = () => void mkdirSync(join(folder, 'tiny/taken'), { recursive: true })
+  const broken = fetchModel(folder, unknown, { onConvert: takeName, onProgress() {} })
+  await assert.rejects(broken, /ENOTEMPTY/)
+  for (const left of ['tiny', '.downloads']) rmSync(join(folder, left), { recursive: true })
+  change()
+  assert.match((await fetchTiny(folder, unknown)).errors, IS_ANOTHER)
+})
+
+test('a model that an earlier version installed has its checksums kept when it is removed', async (t) => {
+  const { unknown, change } = await startUnverified(t)
+  const folder = emptyFolder()
+  await fetchTiny(folder, unknown)
+  rmSync(join(folder, '.first-seen-tiny.json'))
+  assert.equal((await run(folder, ['remove', 'tiny'])).text, 'Removed tiny.\n')
+  assert.deepEqual(readdirSync(folder).sort(), ['.downloads', '.first-seen-tiny.json'])
+  change()
+  assert.match((await fetchTiny(folder, unknown)).errors, IS_ANOTHER)
+  await run(folder, ['import', DEMUCS, '--name', 'tiny'])
+  writeFileSync(join(folder, 'tiny/model.json'), '{"format": 1, "kind": "bandit"}')
+  assert.equal((await run(folder, ['remove', 'tiny'])).text, 'Removed tiny.\n', 'unknown here')
 })
 
 test('nobody is asked about a licence that allows any use, which is shown with its source', async (t) => {

@@ -168,7 +168,7 @@ test('the admin pages open with a code that is used once', async (t) => {
   const adminToken = 'the-admin-token-of-this-test'
   const gateway = await startGateway(t, { config: { adminToken } })
   await keepInstallation(gateway.store, 'inst_test')
-  const env = { WINNOW_URL: await gateway.listen(), ADMIN_TOKEN: adminToken }
+  const env = { WINNOW_URL: await gateway.listen(), ADMIN_URL: '', ADMIN_TOKEN: adminToken }
   const { signal } = new AbortController()
   const { text, errors } = await runCommand(open, ['--operators'], { env, signal })
   const [, code] = RegExp(`^${env.WINNOW_URL}/#operator=(adm_code_\\w+)\n$`).exec(text) ?? []
