@@ -118,7 +118,7 @@ export async function replay(
   return { replayed, next_since: last.created_at }
 }
 
-/** Counts and records a replay, which posts much for one call. @throws ServiceError `RATE_LIMITED` */
+/** Counts a replay, which posts much for one call. @throws ServiceError `RATE_LIMITED` */
 const countReplay = (
   deps: ReplayDeps,
   { endpoint_id, account_id }: WebhookEndpointRow,

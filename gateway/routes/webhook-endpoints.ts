@@ -222,8 +222,8 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
           'replayWebhookEndpoint',
           'Send the events of a range of time again, with the same ids and bodies',
           'Also those that ended while the endpoint was disabled. Their attempts start over. ' +
-            `A call replays up to ${REPLAY_MAX} deliveries, oldest first, and an account may make ` +
-            `${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
+            `A call replays up to ${REPLAY_MAX} deliveries, oldest first, and an account may ` +
+            `make ${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
         ),
         params: endpointParams,
         body: ReplayRequest,

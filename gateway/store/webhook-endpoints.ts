@@ -69,8 +69,8 @@ export async function deleteEndpointsOf(store: Store, accountId: string): Promis
 }
 
 /**
- * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has another
- * address.
+ * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has
+ * another address.
  */
 export const noteFailing = (
   store: Store,

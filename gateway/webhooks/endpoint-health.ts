@@ -84,8 +84,8 @@ export const DISABLED = 'The endpoint is disabled.'
 const GONE = 'The endpoint was deleted or disabled.'
 
 /**
- * Ends what waits for an endpoint that is deleted or disabled. If the gateway is killed meanwhile, senders end the rest when it
- * becomes due.
+ * Ends what waits for an endpoint that is deleted or disabled. If the gateway is killed meanwhile,
+ * senders end the rest when it becomes due.
  */
 export async function endDeliveries(
   store: Store,
