@@ -46,7 +46,7 @@ export const tf = loadTensorFlow()
 export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
 /** TF32, in TensorFlow and in NVIDIA's libraries; see device-defaults.ts. */
-const tensorFloat32 = tensorFloat32In(join(PACKAGE_FOLDER, FRAMEWORK))
+export const tensorFloat32 = tensorFloat32In(join(PACKAGE_FOLDER, FRAMEWORK))
 tensorFloat32.set(process.env.NVIDIA_TF32_OVERRIDE !== '0')
 native.binding = withConstants(binding)
 

@@ -58,7 +58,6 @@ const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
   ['GET', 'changes'],
   ['GET', 'usage'],
   ['GET', 'usage/days'],
-  ['POST', 'engines/x/drain'],
 ]
 
 /** With the page's own, which the description leaves out. */

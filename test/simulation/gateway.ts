@@ -146,7 +146,11 @@ async function answerOf(handler: Handler, call: Call): Promise<Answer> {
     ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
   }
   const bodyText = JSON.stringify(body) ?? ''
-  const request = { accountId, body, bodyText, params, query, headers: requestHeaders, raw: {} }
+  const apiKey = { account_id: accountId, own_priority: null }
+  const request = {
+    ...{ accountId, apiKey, body, bodyText, params, query },
+    ...{ headers: requestHeaders, raw: {} },
+  }
   try {
     const returned = await handler(request, reply)
     if (returned !== reply) answer.body = returned
