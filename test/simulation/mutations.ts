@@ -70,8 +70,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget the webhook of an end',
     file: 'gateway/requests/follow/finish-request.ts',
-    find: 'if (delivery) await insertDelivery(store, delivery)',
-    replace: "if (delivery && row.error_code !== 'CANCELED') await insertDelivery(store, delivery)",
+    find: 'await insertDeliveries(store, await newDeliveries(store, row, presenter))',
+    replace:
+      "if (row.error_code !== 'CANCELED') " +
+      'await insertDeliveries(store, await newDeliveries(store, row, presenter))',
   },
   {
     name: 'a webhook id of its own for each try',
