@@ -122,14 +122,14 @@ function KeyForm({ own, create }: KeyFormProps) {
         </select>
       </label>
       <label>
-        Its requests
+        Priority
         <select name="priority">
-          {own?.priority !== 'batch' && <option value="">are as your account's</option>}
-          <option value="batch">let others go first (batch)</option>
+          {own?.priority !== 'batch' && <option value="">as for the account</option>}
+          <option value="batch">batch: others go first</option>
         </select>
       </label>
       <fieldset>
-        <legend>It may</legend>
+        <legend>Scopes</legend>
         <div class="choice">
           {scopes.map((scope) => (
             <label key={scope} class="check">
