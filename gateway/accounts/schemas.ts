@@ -4,14 +4,13 @@
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { PRIORITIES } from '../../shared/priority.ts'
 import { SCOPES } from './auth.ts'
 import { listOf } from '../api/list-schemas.ts'
 import { NO_NUL } from '../api/schemas.ts'
 import type { LimitName } from '../store/schema/tables.ts'
-import { checkBody } from '../api/validation.ts'
+import { checkOf } from '../api/validation.ts'
 
 const CREDIT_SECONDS_MAX = 1_000_000_000
 const NAME_CHARACTERS_MAX = 200
@@ -240,12 +239,6 @@ export type Account = Static<typeof Account>
 export type Usage = Static<typeof Usage>
 export type ApiKey = Static<typeof ApiKey>
 export type NewApiKey = Static<typeof NewApiKey>
-
-/** Returns a check of request bodies, which throws a ServiceError that names the first mistake. */
-function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
-  const validator = Compile(schema)
-  return (body) => checkBody(validator, body) as Static<T>
-}
 
 export const checkCreateAccount = checkOf(CreateAccountRequest)
 export const checkLimits = checkOf(LimitsRequest)

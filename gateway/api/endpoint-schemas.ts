@@ -3,12 +3,11 @@
  * extension of the contract.
  */
 
-import { Type, type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Type, type Static } from 'typebox'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { listOf, pagedListOf } from './list-schemas.ts'
 import { DateTime, NO_NUL, Nullable, WebhookDeliveryStatus } from './schemas.ts'
-import { checkBody } from './validation.ts'
+import { checkOf } from './validation.ts'
 import { EVENT_TYPES } from './webhook-schemas.ts'
 
 const DESCRIPTION_CHARACTERS_MAX = 200
@@ -158,12 +157,6 @@ export type WebhookEndpoint = Static<typeof WebhookEndpoint>
 export type NewWebhookEndpoint = Static<typeof NewWebhookEndpoint>
 export type EndpointDelivery = Static<typeof EndpointDelivery>
 export type Replay = Static<typeof Replay>
-
-/** Returns a check of request bodies, which throws a ServiceError that names the first mistake. */
-function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
-  const validator = Compile(schema)
-  return (body) => checkBody(validator, body) as Static<T>
-}
 
 export const checkCreateEndpoint = checkOf(CreateEndpointRequest)
 export const checkChangeEndpoint = checkOf(ChangeEndpointRequest)

@@ -5,10 +5,9 @@
 
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'
-import { Compile } from 'typebox/compile'
 import { SeparationData } from './result-schemas.ts'
 import { DateTime } from './schemas.ts'
-import { checkBody } from './validation.ts'
+import { checkOf } from './validation.ts'
 
 export const SHARE_SECONDS = { min: 60, max: 7 * 86_400, default: 86_400 } as const
 
@@ -71,8 +70,5 @@ export type Share = Static<typeof Share>
 export type NewShare = Static<typeof NewShare>
 export type SharedResult = Static<typeof SharedResult>
 
-const createShareRequest = Compile(CreateShareRequest)
-
 /** @throws ServiceError that names the first mistake in the body */
-export const checkCreateShare = (body: unknown): Static<typeof CreateShareRequest> =>
-  checkBody(createShareRequest, body) as Static<typeof CreateShareRequest>
+export const checkCreateShare = checkOf(CreateShareRequest)

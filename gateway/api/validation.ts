@@ -1,6 +1,6 @@
 /** Strict checks of request bodies: nothing is coerced, and every refusal names the field. */
 
-import type { Static, TObject } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import type { Priority } from '../../shared/priority.ts'
@@ -45,18 +45,14 @@ const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]
 
-const webhookTestRequest = Compile(WebhookTestRequest)
-const createFileRequest = Compile(CreateFileRequest)
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 const soundsRequest = Compile(SubmitAudioSoundsRequest)
 
 /** @throws ServiceError that names the first mistake in a body of endpoint 3 */
-export const checkCreateFile = (body: unknown): CreateFileRequest =>
-  checkBody(createFileRequest, body) as CreateFileRequest
+export const checkCreateFile = checkOf(CreateFileRequest)
 
 /** @throws ServiceError that names the first mistake in the body of a webhook test */
-export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestRequest> =>
-  checkBody(webhookTestRequest, body) as Static<typeof WebhookTestRequest>
+export const checkWebhookTest = checkOf(WebhookTestRequest)
 
 /**
  * Checks the body of a separation.
@@ -256,6 +252,12 @@ function checkMetadata(metadata: object, text?: string): string {
   const bytes = Buffer.byteLength(json)
   if (bytes <= LIMITS.metadataBytesMax) return json
   throw refuse(`has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed`)
+}
+
+/** Returns a check of request bodies, which throws a ServiceError that names the first mistake. */
+export function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
+  const validator = Compile(schema)
+  return (body) => checkBody(validator, body) as Static<T>
 }
 
 /**

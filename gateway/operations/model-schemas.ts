@@ -4,8 +4,7 @@
 
 import { Type, type Static } from 'typebox'
 import { listOf } from '../api/list-schemas.ts'
-import { Compile } from 'typebox/compile'
-import { checkBody } from '../api/validation.ts'
+import { checkOf } from '../api/validation.ts'
 import { NO_NUL } from '../api/schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -81,13 +80,11 @@ export type EngineModel = Static<typeof EngineModel>
 export type ChangeModelRequest = Static<typeof ChangeModelRequest>
 export type FetchModelRequest = Static<typeof FetchModelRequest>
 
-const changeModelRequest = Compile(ChangeModelRequest)
-const fetchModelRequest = Compile(FetchModelRequest)
+const changeModel = checkOf(ChangeModelRequest)
+const fetchModel = checkOf(FetchModelRequest)
 
 /** @throws ServiceError that names what is wrong with a body, which may be absent */
-export const checkChangeModel = (body: unknown = {}): ChangeModelRequest =>
-  checkBody(changeModelRequest, body) as ChangeModelRequest
+export const checkChangeModel = (body: unknown = {}): ChangeModelRequest => changeModel(body)
 
 /** @throws ServiceError that names what is wrong with a body, which may be absent */
-export const checkFetchModel = (body: unknown = {}): FetchModelRequest =>
-  checkBody(fetchModelRequest, body) as FetchModelRequest
+export const checkFetchModel = (body: unknown = {}): FetchModelRequest => fetchModel(body)

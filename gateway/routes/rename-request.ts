@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { FastifyInstance } from 'fastify'
 import { CreateFileRequest } from '../api/file-schemas.ts'
 import { responses } from '../api/openapi.ts'
-import { checkBody } from '../api/validation.ts'
+import { checkOf } from '../api/validation.ts'
 import { findOwn } from '../requests/own-requests.ts'
 import { renameRequest } from '../store/requests.ts'
 import type { Store } from '../store/database.ts'
@@ -17,7 +16,7 @@ const RenamedRequest = Type.Object(
   { request_id: Type.String(), file_name: Type.String() },
   { title: 'RenamedRequest' },
 )
-const renaming = Compile(RenameRequest)
+const checkRename = checkOf(RenameRequest)
 
 /** Extension: renames the source of a request, and so the request in lists, and its outputs. */
 export function renameRequestRoute(app: FastifyInstance, { store }: { store: Store }): void {
@@ -39,7 +38,7 @@ export function renameRequestRoute(app: FastifyInstance, { store }: { store: Sto
     },
     async ({ accountId, params, body }): Promise<Static<typeof RenamedRequest>> => {
       const { request_id } = await findOwn({ store }, accountId, params.request_id)
-      const { file_name } = checkBody(renaming, body) as Static<typeof RenameRequest>
+      const { file_name } = checkRename(body)
       await renameRequest(store, request_id, file_name)
       return { request_id, file_name }
     },
