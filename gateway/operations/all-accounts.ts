@@ -27,7 +27,7 @@ import { inTransaction, type Store } from '../store/database.ts'
 import { findRequest, promptsOfRow, UNFINISHED } from '../store/requests.ts'
 import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
 import type { DeliveryState } from '../store/schema/webhook-tables.ts'
-import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
+import { presentListed, redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -193,11 +193,7 @@ export async function allDeliveries(
   const { page, next } = pageOf(rows, limit)
   return {
     object: 'list',
-    data: page.map(({ state, next_attempt_at, ...shown }) => ({
-      ...shown,
-      delivery_status: state,
-      next_attempt_at: state === 'pending' ? next_attempt_at : null,
-    })),
+    data: page.map(({ state, ...shown }) => ({ ...shown, ...presentListed({ state, ...shown }) })),
     next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
   }
 }

@@ -18,6 +18,7 @@ import { inTransaction, type Store } from '../store/database.ts'
 import { listDeliveries, restartDeliveries } from '../store/endpoint-deliveries.ts'
 import { secretsOf } from '../store/webhook-endpoints.ts'
 import type { WebhookEndpointRow } from '../store/schema/webhook-tables.ts'
+import { presentListed } from '../webhooks/delivery-status.ts'
 import type { WebhookTester } from '../webhooks/tester.ts'
 
 /** Deliveries restarted in one transaction, because more would delay other writers. */
@@ -66,11 +67,7 @@ const presentDelivery = (row: ListedDelivery): EndpointDelivery => ({
   request_id: row.request_id,
   type: eventTypeOf(row),
   created_at: row.created_at,
-  delivery_status: row.state,
-  attempts: row.attempts,
-  delivered_at: row.delivered_at,
-  last_error: row.last_error,
-  next_attempt_at: row.state === 'pending' ? row.next_attempt_at : null,
+  ...presentListed(row),
 })
 
 export interface ReplayDeps extends OwnKeyDeps {

@@ -23,7 +23,6 @@ import {
   type ReplayDeps,
   type TestDeps,
 } from '../requests/endpoint-deliveries.ts'
-import { clientGoneError } from '../requests/submit/submit.ts'
 import {
   createEndpoint,
   ENDPOINTS_MAX,
@@ -38,6 +37,7 @@ import {
 import { FAILING } from '../webhooks/endpoint-health.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
 import { DELETED, pageParameters } from './parameters.ts'
+import { hangUpOf } from './submit.ts'
 
 type RouteDeps = Omit<EndpointDeps & ReplayDeps, 'caller' | 'client' | 'signal'> & TestDeps
 
@@ -74,13 +74,7 @@ const calledBy = (
   deps: RouteDeps,
   { apiKey: caller, client }: FastifyRequest,
   reply: FastifyReply,
-): EndpointDeps => ({ ...deps, caller, client, signal: goneSignal(reply) })
-
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort(clientGoneError()))
-  return gone.signal
-}
+): EndpointDeps => ({ ...deps, caller, client, signal: hangUpOf(reply) })
 
 function listAndCreate(app: FastifyInstance, deps: RouteDeps): void {
   app.get(
@@ -257,7 +251,7 @@ function test(app: FastifyInstance, deps: RouteDeps): void {
     },
     async ({ accountId, params }, reply) => {
       const endpoint = await findOwnEndpoint(deps.store, accountId, params.endpoint_id)
-      return testEndpoint(deps, endpoint, goneSignal(reply))
+      return testEndpoint(deps, endpoint, hangUpOf(reply))
     },
   )
 }

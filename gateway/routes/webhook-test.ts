@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import { checkWebhookTest } from '../api/validation.ts'
 import { WebhookTestRequest, WebhookTestResult } from '../api/webhook-schemas.ts'
-import { clientGoneError } from '../requests/submit/submit.ts'
+import { hangUpOf } from './submit.ts'
 import { TESTS_PER_MINUTE, type WebhookTester } from '../webhooks/tester.ts'
 import type { UrlChecks } from '../requests/submit/url-checks.ts'
 
@@ -33,11 +33,10 @@ export function webhookTestRoute(app: FastifyInstance, deps: WebhookTestDeps): v
     async (request, reply) => {
       const { webhookUrl: url, webhookSecret: secret } = checkWebhookTest(request.body)
       const { accountId } = request
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort(clientGoneError()))
-      await deps.checkWebhookUrl(url, { accountId, signal: gone.signal })
+      const signal = hangUpOf(reply)
+      await deps.checkWebhookUrl(url, { accountId, signal })
       const secrets = secret === undefined ? [] : [secret]
-      return deps.webhookTester.send(accountId, { url, secrets }, gone.signal)
+      return deps.webhookTester.send(accountId, { url, secrets }, signal)
     },
   )
 }

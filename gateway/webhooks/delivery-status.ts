@@ -47,13 +47,21 @@ export async function attemptsOf(store: Store, row: RequestRow): Promise<Deliver
   }
 }
 
+type PresentedDelivery = Pick<DeliveryRow, 'state' | 'attempts' | 'delivered_at' | 'last_error'>
+
 const noWebhook = () => new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
 
-const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
+const presentDelivery = (row: PresentedDelivery): WebhookDeliveryStatus => ({
   delivery_status: row.state,
   attempts: row.attempts,
   delivered_at: row.delivered_at,
   last_error: row.last_error,
+})
+
+/** Returns also when the next attempt is due, if one is; for lists of deliveries. */
+export const presentListed = (row: PresentedDelivery & Pick<DeliveryRow, 'next_attempt_at'>) => ({
+  ...presentDelivery(row),
+  next_attempt_at: row.state === 'pending' ? row.next_attempt_at : null,
 })
 
 export interface RedeliveryDeps {
