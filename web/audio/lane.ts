@@ -1,6 +1,6 @@
 /** The lanes of a mixer: what they are, how they sound, and how they are set. */
 
-import type { Signal } from '@preact/signals'
+import { signal, type Signal } from '@preact/signals'
 import type { Finding } from '../state/chip.ts'
 import type { OutputPlace } from '../state/draft.ts'
 
@@ -35,3 +35,15 @@ export interface Output {
   /** Its name in a submission. */
   place: OutputPlace
 }
+
+/** Makes a lane that is heard as it was separated. */
+export const createLane = (
+  named: Pick<Lane, 'kind' | 'label' | 'output' | 'finding'>,
+  sound: LaneSound,
+): Lane => ({
+  ...named,
+  sound: signal(sound),
+  gainDb: signal(0),
+  isMuted: signal(false),
+  isSolo: signal(false),
+})

@@ -4,13 +4,15 @@ import { signal } from '@preact/signals'
 import type { Peaks, PreviewIndex } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { lengthen } from '../audio/lengthen.ts'
-import { Mixer, type Lane, type LaneSound } from '../audio/mixer.ts'
+import { createLane, type LaneSound } from '../audio/lane.ts'
+import { Mixer } from '../audio/mixer.ts'
 import { stateOf, type MixerState } from '../audio/mixer-state.ts'
 import { isOgg } from '../audio/ogg.ts'
 import { planesOf } from '../audio/peaks.ts'
 import { segmentReader, streamedSounds, type SegmentReader } from '../audio/sounds.ts'
 import { keptOf } from './chosen-task.ts'
 import { currentClient } from './credential.ts'
+import { readRange } from './read-range.ts'
 import type { OpenRequest } from './open-request.ts'
 
 /** Most parts begin with less than this before their segments. */
@@ -87,7 +89,7 @@ export class LivePreview {
     const lanes = 2 + peaks.targets.length
     const part: Part = { url, first, count: peaks.preview.bytes.length / lanes, read: () => [] }
     part.read = segmentReader(peaks.preview, lanes, (from, to) =>
-      bytesOf(part.url, offset + from, offset + to),
+      readRange(part.url, offset + from, offset + to),
     )
     this.#parts.push(part)
     const { segment_samples: samples, sample_rate: rate } = peaks.preview
@@ -114,14 +116,7 @@ export class LivePreview {
       ...prompts.map((label) => ({ kind: 'target' as const, label })),
       { kind: 'residual' as const, label: 'The rest' },
     ]
-    const lanes = named.map((name, i): Lane => ({
-      ...name,
-      output: null,
-      sound: signal(sounds[i]!),
-      gainDb: signal(0),
-      isMuted: signal(false),
-      isSolo: signal(false),
-    }))
+    const lanes = named.map((name, i) => createLane({ ...name, output: null }, sounds[i]!))
     lanes.find(({ kind }) => kind === keptOf(status.peek() ?? {}))!.isSolo.value = true
     const streamed = streamedSounds({
       index: { ...index, samples: Math.round(duration * index.sample_rate) },
@@ -163,19 +158,15 @@ async function readOf(part: Part, k: number): Promise<readonly ArrayBuffer[]> {
   if (segments.every(isOgg)) return segments
   const { peaks, offset } = await headOf(part.url)
   part.read = segmentReader(peaks.preview, segments.length, (from, to) =>
-    bytesOf(part.url, offset + from, offset + to),
+    readRange(part.url, offset + from, offset + to),
   )
   return part.read(k)
 }
 
 async function headOf(url: string): Promise<Head> {
-  let bytes = await bytesOf(url, 0, HEAD_BYTES - 1)
+  let bytes = await readRange(url, 0, HEAD_BYTES - 1)
   const offset = 4 + new DataView(bytes).getUint32(0, true)
-  if (offset > bytes.byteLength) bytes = await bytesOf(url, 0, offset - 1)
+  if (offset > bytes.byteLength) bytes = await readRange(url, 0, offset - 1)
   const text = new TextDecoder().decode(bytes.slice(4, offset))
   return { peaks: JSON.parse(text) as Head['peaks'], offset }
 }
-
-/** Fetches a range, including its last byte. */
-const bytesOf = async (url: string, first: number, last: number): Promise<ArrayBuffer> =>
-  (await currentClient().open(url, { range: `bytes=${first}-${last}` })).arrayBuffer()

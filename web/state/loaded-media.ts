@@ -1,10 +1,10 @@
 /** Loads the outputs of a completed request into lanes. */
 
-import { signal } from '@preact/signals'
 import type { OutputFile, Peaks, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
 import { fromDb, levelOf, SILENCE_DB, toDb } from '../audio/levels.ts'
-import { Mixer, type Lane, type LaneSound, type Output } from '../audio/mixer.ts'
+import { createLane, type LaneSound, type Output } from '../audio/lane.ts'
+import { Mixer } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { decodesPreviews } from '../audio/ogg.ts'
 import { magnitudesOf, planesOf } from '../audio/peaks.ts'
@@ -12,6 +12,7 @@ import { segmentReader, streamedSounds, wholeSounds, type Sounds } from '../audi
 import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
+import { readRange } from './read-range.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './open-request.ts'
 import { keptOf } from './chosen-task.ts'
@@ -100,9 +101,7 @@ export async function load(
       peak: gain * index.levels[i]!.peak,
       loudness: gain * index.levels[i]!.loudness,
     }))
-    const read = async (first: number, last: number) =>
-      (await currentClient().open(url, { range: `bytes=${first}-${last}` })).arrayBuffer()
-    const segments = segmentReader(index, lanes.length, read)
+    const segments = segmentReader(index, lanes.length, (from, to) => readRange(url, from, to))
     const sounds = streamedSounds({ index, lanes: lanes.length, gain, read: segments })
     return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: true })
   }
@@ -154,13 +153,9 @@ async function loadedOf(
   { sounds, lanes: measured, decodeAll, isStreamed }: Playable,
 ): Promise<LoadedResult> {
   const mixture = { kind: 'mixture' as const, label: 'Mixture', output: null }
-  const lanes = [mixture, ...outputsOf(request, result)].map((named, i): Lane => ({
-    ...named,
-    sound: signal(measured[i]!),
-    gainDb: signal(0),
-    isMuted: signal(false),
-    isSolo: signal(false),
-  }))
+  const lanes = [mixture, ...outputsOf(request, result)].map((named, i) =>
+    createLane(named, measured[i]!),
+  )
   lanes.find(({ kind }) => kind === keptOf(result))!.isSolo.value = true
   const lossless = async () => (await decodeAll()).buffers
   return {
