@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { credentialNotice, messageOf, useKey } from '../state/credential.ts'
 import { useLostFocus } from './focus.ts'
+import { Problem } from './problem.tsx'
 
 export function SignIn() {
   const heading = useLostFocus<HTMLHeadingElement>()
@@ -38,9 +39,7 @@ export function SignIn() {
           Continue
         </button>
       </form>
-      <p role="alert" class="problem">
-        {problem || credentialNotice.value}
-      </p>
+      <Problem>{problem || credentialNotice.value}</Problem>
     </section>
   )
 }

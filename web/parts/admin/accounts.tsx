@@ -1,14 +1,15 @@
-/** Accounts with what they use and hold, and their keys. */
+/** Accounts with their usage and media, and their keys. */
 
 import type { components } from '../../../clients/typescript/api.ts'
 import { DAY_MS } from '../../../shared/durations.ts'
 import type { Admin } from '../../state/admin.ts'
 import { sizeText } from '../../state/choose-files.ts'
 import { save, saveProblem } from '../../state/save.ts'
+import { Problem } from '../problem.tsx'
 import { PastTime } from '../time.tsx'
-import { AccountFilter, AccountLink, AdminLink, State, type SectionProps } from './cells.tsx'
+import { AccountFilter, accountColumn, AdminLink, State, type SectionProps } from './cells.tsx'
 import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './admin-forms.tsx'
-import { Table, type Column } from './table.tsx'
+import { numberColumn, Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 
 type Account = components['schemas']['Account']
@@ -32,20 +33,18 @@ export function Accounts({ state, admin, filters }: SectionProps) {
         keyOf={({ account_id: id }) => id}
       />
       {account !== undefined &&
-        shown.map((one) => <LimitsForm key={one.account_id} account={one} admin={admin} />)}
+        shown.map((row) => <LimitsForm key={row.account_id} account={row} admin={admin} />)}
       <p>
         <button onClick={() => void saveUsage(admin, account)}>Download use by day (CSV)</button>
-        <span role="alert" class="problem">
-          {saveProblem.value}
-        </span>
       </p>
+      <Problem>{saveProblem.value}</Problem>
       <AccountForm admin={admin} />
       <CreditForm accounts={accounts} admin={admin} />
     </>
   )
 }
 
-/** Saves what each account used on each of the last 366 days. @param account only this one */
+/** Saves the usage by day of the last 366 days. @param account only this one */
 function saveUsage(admin: Admin, account: string | undefined): Promise<void> {
   const from = new Date(Date.now() - 365 * DAY_MS).toISOString().slice(0, 10)
   const query = new URLSearchParams({
@@ -60,24 +59,11 @@ function columnsOf(usage: Usage | null): Column<Account>[] {
   const useOf = ({ account_id: id }: Account) =>
     usage?.data.find(({ account_id: other }) => other === id)
   const days = usage ? ` in ${usage.days} days` : ''
-  const figure = (head: string, by: (row: Account) => number | null): Column<Account> => ({
-    head,
-    by,
-    isNumber: true,
-    cell: (row) => by(row)?.toLocaleString() ?? '–',
-  })
   return [
     {
       head: 'account',
       by: ({ name }) => name,
-      cell: ({ account_id: id, name }) => (
-        <>
-          <strong>{name}</strong>
-          <small>
-            <code>{id}</code>
-          </small>
-        </>
-      ),
+      cell: ({ account_id: id, name }) => <NameAndId name={name} id={id} />,
     },
     { head: 'state', by: ({ status }) => status, cell: ({ status }) => <State of={status} /> },
     {
@@ -87,21 +73,25 @@ function columnsOf(usage: Usage | null): Column<Account>[] {
       cell: (row) =>
         row.metered ? `${row.balance_seconds} s, ${row.reserved_seconds} s reserved` : '–',
     },
-    figure(`separated${days}, s`, (row) => useOf(row)?.audio_seconds ?? null),
-    figure('completed', (row) => useOf(row)?.completed ?? null),
-    figure('failed', (row) => useOf(row)?.failed ?? null),
-    {
-      head: 'media',
-      isNumber: true,
-      by: ({ media_bytes: bytes }) => bytes,
-      cell: ({ media_bytes: bytes }) => sizeText(bytes),
-    },
+    numberColumn(`separated${days}, s`, (row) => useOf(row)?.audio_seconds ?? null),
+    numberColumn('completed', (row) => useOf(row)?.completed ?? null),
+    numberColumn('failed', (row) => useOf(row)?.failed ?? null),
+    numberColumn('media', (row) => row.media_bytes, sizeText),
     { head: 'its', cell: ({ account_id: id, name }) => <Links id={id} name={name} /> },
   ]
 }
 
-/** The sections that have something of an account, and how its link is called. */
+/** The sections that can be filtered by account, and the words of their links. */
 const LINKS = { work: 'work', keys: 'keys', audit: 'audit', accounts: 'limits' }
+
+const NameAndId = ({ name, id }: { name: string; id: string }) => (
+  <>
+    <strong>{name}</strong>
+    <small>
+      <code>{id}</code>
+    </small>
+  </>
+)
 
 const Links = ({ id, name }: { id: string; name: string }) => (
   <span class="links">
@@ -127,20 +117,9 @@ export function Keys({ state: { accounts, keys }, admin, filters }: SectionProps
           {
             head: 'key',
             by: ({ name }) => name,
-            cell: ({ key_id: id, name }) => (
-              <>
-                <strong>{name || '–'}</strong>
-                <small>
-                  <code>{id}</code>
-                </small>
-              </>
-            ),
+            cell: ({ key_id: id, name }) => <NameAndId name={name || '–'} id={id} />,
           },
-          {
-            head: 'account',
-            by: ({ account_id: id }) => id,
-            cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
-          },
+          accountColumn(accounts),
           { head: 'scopes', cell: ({ scopes }) => scopes.join(' ') },
           {
             head: 'state',

@@ -1,7 +1,4 @@
-/**
- * Forms for an admin's changes: accounts, balances, keys. The tables show them within two
- * seconds.
- */
+/** Forms to change accounts, balances and keys. The tables show a change within two seconds. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -9,6 +6,8 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { PRIORITIES, type Priority } from '../../../shared/priority.ts'
 import { mayAct, type Admin, type Role } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
+import { InlineForm, textOf } from '../inline-form.tsx'
+import { Problem } from '../problem.tsx'
 
 type Account = components['schemas']['Account']
 type NewApiKey = components['schemas']['NewApiKey']
@@ -18,7 +17,7 @@ interface FormProps {
   admin: Admin
 }
 
-/** Adds seconds to the balance of a metered account, or takes some back. */
+/** Adds seconds to the balance of a metered account; a negative number takes them back. */
 export function CreditForm({ accounts, admin }: FormProps) {
   const metered = accounts.filter((account) => account.metered)
   if (metered.length === 0) return null
@@ -42,7 +41,7 @@ export function CreditForm({ accounts, admin }: FormProps) {
   )
 }
 
-/** Sets all limits of an account: those that are left empty are as the settings say. */
+/** Sets all limits of an account; an empty field leaves the limit to the gateway's settings. */
 export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { account: Account }) {
   const { account_id: id, own_limits: limits } = account
   if (!limits) return null
@@ -53,10 +52,10 @@ export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { acco
       role="operator"
       isKept
       act={async (fields) => {
-        const given = names.filter((name) => textOf(fields, name) !== '')
+        const filled = names.filter((name) => textOf(fields, name) !== '')
         const valueOf = (name: string) =>
           name === 'priority' ? textOf(fields, name) : Number(textOf(fields, name))
-        const body = Object.fromEntries(given.map((name) => [name, valueOf(name)]))
+        const body = Object.fromEntries(filled.map((name) => [name, valueOf(name)]))
         await admin.act(`accounts/${encodeURIComponent(id)}/limits`, body, 'PUT')
         return 'The limits are set.'
       }}
@@ -93,7 +92,7 @@ const PriorityChoice = ({ priority }: { priority: Priority | null }) => (
   </select>
 )
 
-/** Creates a key for all that the page does, and shows it once. */
+/** Creates a key with every scope that the page needs, and shows it once. */
 export function KeyForm({ accounts, admin }: FormProps) {
   return (
     <ActionForm
@@ -116,7 +115,7 @@ export function KeyForm({ accounts, admin }: FormProps) {
   )
 }
 
-/** Creates an account, with the seconds that it separates counted or not. */
+/** Creates an account, metered or not. */
 export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
   return (
     <ActionForm
@@ -141,7 +140,7 @@ export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
   )
 }
 
-/** For a key that is not revoked: a new secret in the place of the old, or its end. */
+/** Replaces the secret of a key, or revokes it. */
 export function KeyActions({ keyId, admin }: { keyId: string; admin: Admin }) {
   const call = (action: string) =>
     admin.act<NewApiKey>(`keys/${encodeURIComponent(keyId)}/${action}`)
@@ -173,31 +172,29 @@ const AccountChoice = ({ accounts }: { accounts: readonly Account[] }) => (
   </label>
 )
 
-const textOf = (fields: FormData, name: string): string => (fields.get(name) as string).trim()
-
 interface ActionFormProps {
   action: string
   /** The least role that may send it. */
   role?: Role
-  /** What was sent stays in the form. */
+  /** Whether the form keeps its values once they are sent. */
   isKept?: boolean
-  /** Resolves with what to show. */
+  /** Resolves with the text to show. */
   act(fields: FormData): Promise<string>
   children: ComponentChildren
 }
 
-/** Acts when it is sent a second time without a change. */
+/** Acts when it is sent twice without a change in between. */
 function ActionForm({ action, role = 'owner', isKept, act, children }: ActionFormProps) {
   const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState('')
   const [problem, setProblem] = useState('')
   if (!mayAct(role)) return null
-  const send = (form: HTMLFormElement) => {
+  const send = (fields: FormData, form: HTMLFormElement) => {
     setShown('')
     setProblem('')
     setSure(!isSure)
     if (!isSure) return
-    act(new FormData(form)).then(
+    act(fields).then(
       (text) => {
         setShown(text)
         if (!isKept) form.reset()
@@ -206,21 +203,11 @@ function ActionForm({ action, role = 'owner', isKept, act, children }: ActionFor
     )
   }
   return (
-    <form
-      class="inline"
-      aria-label={action}
-      onInput={() => setSure(false)}
-      onSubmit={(event) => {
-        event.preventDefault()
-        send(event.currentTarget)
-      }}
-    >
+    <InlineForm label={action} onInput={() => setSure(false)} send={send}>
       {children}
       <button>{isSure ? `Really ${action.toLowerCase()}?` : action}</button>
       <output>{shown}</output>
-      <p role="alert" class="problem">
-        {problem}
-      </p>
-    </form>
+      <Problem>{problem}</Problem>
+    </InlineForm>
   )
 }

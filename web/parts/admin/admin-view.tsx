@@ -22,6 +22,7 @@ import { Engines } from './engines.tsx'
 import { usePolled } from './polled.ts'
 import { Storage } from './storage.tsx'
 import { Work } from './work.tsx'
+import { Problem } from '../problem.tsx'
 
 type Schemas = components['schemas']
 
@@ -70,9 +71,7 @@ export function AdminView() {
           }}
         />
       )}
-      <p role="alert" class="problem">
-        {said || (current === null && codeProblem.value)}
-      </p>
+      <Problem>{said || (current === null && codeProblem.value)}</Problem>
       {state && admin && <Section state={state} admin={admin} />}
     </section>
   )

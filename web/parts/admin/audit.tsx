@@ -6,7 +6,7 @@ import { Table } from './table.tsx'
 
 type Change = components['schemas']['AdminChange']
 
-/** The record of changes; an action leads to all like it. */
+/** The audit log. Each action is a link that filters by it. */
 export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
   const { account, action } = filters
   const query = { ...(account && { account_id: account }), ...(action && { action }) }
@@ -48,11 +48,7 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
                 cell: ({ account_id: id }) =>
                   id === null ? '–' : <AccountLink id={id} accounts={accounts} />,
               },
-              {
-                head: 'key or session',
-                by: ({ key_id: id }) => id,
-                cell: ({ key_id: id }) => id ?? '–',
-              },
+              { head: 'key or session', by: ({ key_id: id }) => id },
               {
                 head: 'by',
                 by: (change) => `${nameOf(change)} ${placeOf(change)}`,

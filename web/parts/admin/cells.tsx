@@ -1,31 +1,31 @@
-/** What stands in several tables of the admins' view. */
+/** Parts that several sections of the admins' view share. */
 
 import type { ComponentChildren } from 'preact'
 import type { components } from '../../../clients/typescript/api.ts'
 import { adminAddress } from '../../state/address.ts'
 import type { Admin } from '../../state/admin.ts'
+import type { Column } from './table.tsx'
 
 type Schemas = components['schemas']
 
 export interface AdminState {
   fleet: Schemas['Fleet']
-  /** An earlier look, from which rates are counted. */
+  /** An earlier reading, to compute rates. */
   before: Schemas['Fleet'] | undefined
   models: Schemas['AdminModel'][]
   accounts: Schemas['Account'][]
   keys: Schemas['ApiKey'][]
 }
 
-/** What each section gets. */
 export interface SectionProps {
   state: AdminState
   admin: Admin
-  /** As the address has them. */
+  /** From the address. */
   filters: Readonly<Record<string, string>>
 }
 
-/** A state as a word, with its colour. */
-export const Badge = ({ tone, children }: { tone: string; children: ComponentChildren }) => (
+/** A word in a colour. */
+const Badge = ({ tone, children }: { tone: string; children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>
 )
 
@@ -68,7 +68,7 @@ export const AdminLink = ({ to, filters = {}, label, isCurrent, children }: Link
   </a>
 )
 
-/** The account's name, which leads to its line. */
+/** The account's name, as a link to its row. */
 export function AccountLink({ id, accounts }: { id: string; accounts: AdminState['accounts'] }) {
   const name = accounts.find(({ account_id: other }) => other === id)?.name
   return (
@@ -78,12 +78,48 @@ export function AccountLink({ id, accounts }: { id: string; accounts: AdminState
   )
 }
 
+/** The account of each row, sorted by its name. */
+export const accountColumn = <Row extends { account_id: string }>(
+  accounts: AdminState['accounts'],
+): Column<Row> => ({
+  head: 'account',
+  by: ({ account_id: id }) => accounts.find(({ account_id: other }) => other === id)?.name ?? id,
+  cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
+})
+
+interface StateChoiceProps {
+  label: string
+  section: string
+  /** Values of the filter `state`, with their words; empty for all. */
+  states: readonly (readonly [string, string])[]
+  filters: SectionProps['filters']
+}
+
+/** Links that filter a section by state. */
+export const StateChoice = ({ label, section, states, filters }: StateChoiceProps) => {
+  const { state: current = '', ...others } = filters
+  return (
+    <nav class="choice" aria-label={label}>
+      {states.map(([state, word]) => (
+        <AdminLink
+          key={state}
+          to={section}
+          filters={{ ...others, ...(state && { state }) }}
+          isCurrent={state === current}
+        >
+          {word}
+        </AdminLink>
+      ))}
+    </nav>
+  )
+}
+
 interface FilterProps extends Pick<SectionProps, 'filters'> {
   section: string
   accounts: AdminState['accounts']
 }
 
-/** Says that the list is of one account, and leads to that of all. */
+/** Says that the list shows one account, with a link to all. */
 export function AccountFilter({ section, filters, accounts }: FilterProps) {
   const { account, ...others } = filters
   if (account === undefined) return null

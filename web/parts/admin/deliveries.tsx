@@ -2,9 +2,9 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { mayAct, type Admin } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { PastTime, Time } from '../time.tsx'
-import { AccountLink, AdminLink, State, type AdminState, type SectionProps } from './cells.tsx'
+import { accountColumn, State, StateChoice, type AdminState, type SectionProps } from './cells.tsx'
 import { Paged } from './paged.tsx'
-import { Table, type Column } from './table.tsx'
+import { numberColumn, Table, type Column } from './table.tsx'
 
 type Delivery = components['schemas']['AdminDelivery']
 
@@ -14,22 +14,17 @@ const STATES = [
   ['pending', 'Waiting'],
 ] as const
 
-/** Webhooks, one row for each receiver, newest first. */
-export function Deliveries({ state: { accounts }, admin, filters: { state = '' } }: SectionProps) {
+/** Webhook deliveries, one row for each receiver, newest first. */
+export function Deliveries({ state: { accounts }, admin, filters }: SectionProps) {
+  const { state = '' } = filters
   return (
     <>
-      <nav class="choice" aria-label="State of webhooks">
-        {STATES.map(([key, word]) => (
-          <AdminLink
-            key={key}
-            to="deliveries"
-            filters={key ? { state: key } : {}}
-            isCurrent={key === state}
-          >
-            {word}
-          </AdminLink>
-        ))}
-      </nav>
+      <StateChoice
+        label="State of webhooks"
+        section="deliveries"
+        states={STATES}
+        filters={filters}
+      />
       <Paged<Delivery>
         key={state}
         admin={admin}
@@ -61,23 +56,14 @@ const columnsOf = (accounts: AdminState['accounts'], admin: Admin): Column<Deliv
     by: ({ request_id: id }) => id,
     cell: ({ request_id: id }) => <code>{id}</code>,
   },
-  {
-    head: 'account',
-    by: ({ account_id: id }) => id,
-    cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
-  },
+  accountColumn(accounts),
   { head: 'receiver', by: ({ host }) => host, cell: (row) => <Receiver of={row} /> },
   {
     head: 'made',
     by: ({ created_at: at }) => at,
     cell: ({ created_at: at }) => <PastTime of={at} />,
   },
-  {
-    head: 'tries',
-    isNumber: true,
-    by: ({ attempts }) => attempts,
-    cell: ({ attempts }) => attempts,
-  },
+  numberColumn('attempts', ({ attempts }) => attempts),
   { head: 'answer', by: ({ last_error: error }) => error, cell: (row) => <Answer of={row} /> },
   {
     head: 'change',
@@ -116,12 +102,12 @@ const Answer = ({ of }: { of: Delivery }) => (
     )}
     {of.next_attempt_at !== null && (
       <small>
-        next try: <Time of={of.next_attempt_at} />
+        next attempt: <Time of={of.next_attempt_at} />
       </small>
     )}
   </>
 )
 
-/** What goes to an endpoint is replayed by its account. */
+/** The account replays deliveries to its endpoints itself. */
 const mayResend = ({ delivery_status: status, endpoint_id: endpoint }: Delivery): boolean =>
   endpoint === null && (status === 'failed' || status === 'delivered') && mayAct('operator')

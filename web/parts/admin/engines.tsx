@@ -3,7 +3,7 @@ import { ratesOf, type EngineRates } from '../../../shared/engine-rates.ts'
 import { mayAct } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { AdminLink, Share, State, type SectionProps } from './cells.tsx'
-import { Table, type Column } from './table.tsx'
+import { numberColumn, Table, type Column } from './table.tsx'
 
 type Engine = components['schemas']['Fleet']['engines'][number]
 
@@ -12,7 +12,7 @@ interface Row extends Engine, EngineRates {
   serves: string[]
 }
 
-/** Engines as `winnow top` shows them, and what they serve. */
+/** Engines as `winnow top` shows them, with the models that they serve. */
 export function Engines({ state: { fleet, before, models }, admin }: SectionProps) {
   const rows: Row[] = fleet.engines.map((engine) => ({
     ...engine,
@@ -26,8 +26,8 @@ export function Engines({ state: { fleet, before, models }, admin }: SectionProp
   return (
     <>
       <p class="quiet">
-        Fill, busy and speed are of the last minute, or since this page looks. An engine that is
-        drained ends its jobs within ten minutes, and takes no more until it is started again.
+        Fill, busy and speed cover the last minute, or the time since this page was opened. A
+        drained engine ends its jobs within ten minutes, and takes no more until it is restarted.
       </p>
       <Table
         caption="Engines"
@@ -52,12 +52,6 @@ function Drain({ engine, admin }: { engine: Engine; admin: SectionProps['admin']
   }
   return <ConfirmedButton action="Drain" of={id} act={drain} />
 }
-
-const number = (
-  head: string,
-  by: (row: Row) => number,
-  textOf: (value: number) => string,
-): Column<Row> => ({ head, by, isNumber: true, cell: (row: Row) => textOf(by(row)) })
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -94,17 +88,17 @@ const COLUMNS: readonly Column<Row>[] = [
     by: ({ busy }) => busy,
     cell: ({ busy, engine_id: id }) => <Share of={busy} label={`busy share of ${id}`} />,
   },
-  number(
+  numberColumn(
     'media s/s',
     ({ audio }) => audio,
     (value) => value.toFixed(1),
   ),
-  number(
+  numberColumn(
     'memory',
     ({ memory_bytes: bytes }) => bytes,
     (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString()} MiB`,
   ),
-  number(
+  numberColumn(
     'media separated',
     ({ audio_seconds_total: seconds }) => seconds,
     (seconds) => `${Math.round(seconds).toLocaleString()} s`,

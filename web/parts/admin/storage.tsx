@@ -1,11 +1,11 @@
 import { sizeText } from '../../state/choose-files.ts'
-import { AccountLink, Figures, Share, type AdminState, type SectionProps } from './cells.tsx'
-import { Table, type Column } from './table.tsx'
+import { accountColumn, Figures, Share, type AdminState, type SectionProps } from './cells.tsx'
+import { numberColumn, Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 
 type Account = AdminState['accounts'][number]
 
-/** What is stored, for whom, and when the place is full if it goes on so. */
+/** How much is stored, for whom, and when the storage will be full. */
 export function Storage({ state, admin }: SectionProps) {
   const { fleet, accounts } = state
   const usage = useUsage(admin)
@@ -40,20 +40,11 @@ export function Storage({ state, admin }: SectionProps) {
 }
 
 function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column<Account>[] {
-  const useOf = (id: string) => usage?.data.find(({ account_id: other }) => other === id)
-  const addedOf = (id: string): number | null => useOf(id)?.added_bytes ?? null
+  const useOf = ({ account_id: id }: Account) =>
+    usage?.data.find(({ account_id: other }) => other === id)
   return [
-    {
-      head: 'account',
-      by: ({ name }) => name,
-      cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
-    },
-    {
-      head: 'held',
-      isNumber: true,
-      by: ({ media_bytes: bytes }) => bytes,
-      cell: ({ media_bytes: bytes }) => sizeText(bytes),
-    },
+    accountColumn(accounts),
+    numberColumn('held', (row) => row.media_bytes, sizeText),
     {
       head: 'of all',
       by: ({ media_bytes: bytes }) => bytes,
@@ -61,56 +52,31 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
         <Share of={bytes / (fleet.storage.held_bytes || 1)} label={`share of ${name}`} />
       ),
     },
-    {
-      head: 'reserved',
-      isNumber: true,
-      by: ({ media_reserved_bytes: bytes }) => bytes,
-      cell: ({ media_reserved_bytes: bytes }) => sizeText(bytes),
-    },
-    {
-      head: 'stored in 24 hours',
-      isNumber: true,
-      by: ({ account_id: id }) => addedOf(id),
-      cell: ({ account_id: id }) => {
-        const added = addedOf(id)
-        return added === null ? '–' : sizeText(added)
-      },
-    },
-    ...quotaColumns((id) => useOf(id)?.media_bytes_max ?? null),
+    numberColumn('reserved', (row) => row.media_reserved_bytes, sizeText),
+    numberColumn('stored in 24 hours', (row) => useOf(row)?.added_bytes ?? null, sizeText),
+    ...quotaColumns((row) => useOf(row)?.media_bytes_max ?? null),
   ]
 }
 
-/** What each account may hold, and how much of it is taken. */
-function quotaColumns(quotaOf: (id: string) => number | null): Column<Account>[] {
-  const takenOf = ({
-    account_id: id,
-    media_bytes: held,
-    media_reserved_bytes: reserved,
-  }: Account) => {
-    const most = quotaOf(id)
-    return most === null ? null : (held + reserved) / most
+/** How much media each account may hold, and the share that it uses. */
+function quotaColumns(quotaOf: (account: Account) => number | null): Column<Account>[] {
+  const usedShare = (account: Account) => {
+    const quota = quotaOf(account)
+    return quota && (account.media_bytes + account.media_reserved_bytes) / quota
   }
   return [
-    {
-      head: 'quota',
-      isNumber: true,
-      by: ({ account_id: id }) => quotaOf(id),
-      cell: ({ account_id: id }) => {
-        const most = quotaOf(id)
-        return most === null ? '–' : sizeText(most)
-      },
-    },
+    numberColumn('quota', quotaOf, sizeText),
     {
       head: 'of its quota',
-      by: takenOf,
+      by: usedShare,
       cell: (account) => (
-        <Share of={takenOf(account)} label={`share of the quota of ${account.name}`} />
+        <Share of={usedShare(account)} label={`share of the quota of ${account.name}`} />
       ),
     },
   ]
 }
 
-const addedTo = ({ data }: Usage): number => data.reduce((sum, each) => sum + each.added_bytes, 0)
+const addedTo = ({ data }: Usage): number => data.reduce((sum, use) => sum + use.added_bytes, 0)
 
 /** Linear: each day like the last, less what expires in the next. */
 function forecast(usage: Usage, free: number | null): string {

@@ -1,21 +1,39 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
+type Value = string | number | null
+
 export interface Column<Row> {
   head: string
-  cell(row: Row): ComponentChildren
-  /** What the column is sorted by; null stands last. Absent: it can't be sorted. */
-  by?(row: Row): string | number | null
-  /** Its figures stand in line, and its first sort puts the greatest first. */
+  /** The value to sort by; null comes last. Without it, the column can't be sorted. */
+  by?(row: Row): Value
+  /** What the cell shows; by default the value, or a dash for null. */
+  cell?(row: Row): ComponentChildren
+  /** Aligns the figures, and sorts the largest first. */
   isNumber?: boolean
 }
+
+/** Makes a column of figures; null is shown as a dash. */
+export const numberColumn = <Row,>(
+  head: string,
+  by: (row: Row) => number | null,
+  textOf = (value: number): string => value.toLocaleString(),
+): Column<Row> => ({
+  head,
+  by,
+  cell(row) {
+    const value = by(row)
+    return value === null ? '–' : textOf(value)
+  },
+  isNumber: true,
+})
 
 interface TableProps<Row> {
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row, index: number): string
-  /** What is said in place of rows. */
+  /** Shown when there are no rows. */
   empty?: string
 }
 
@@ -24,7 +42,7 @@ interface Order {
   isDescending: boolean
 }
 
-/** A table that its reader can sort; in the order of the rows until then. */
+/** A table that readers can sort; until then it keeps the order of the rows. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty = 'none' }: TableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(null)
   const shown = order ? sorted(rows, columns, order) : rows
@@ -49,9 +67,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = 'none' }: Ta
         <tbody>
           {shown.map((row, i) => (
             <tr key={keyOf(row, i)}>
-              {columns.map(({ head, cell, isNumber }) => (
+              {columns.map(({ head, by, cell, isNumber }) => (
                 <td key={head} class={isNumber ? 'number' : undefined}>
-                  {cell(row)}
+                  {cell ? cell(row) : (by?.(row) ?? '–')}
                 </td>
               ))}
             </tr>
@@ -71,7 +89,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = 'none' }: Ta
 
 interface HeadProps<Row> {
   column: Column<Row>
-  /** Null: another column gives the order. */
+  /** Null unless the table is sorted by this column. */
   order: Order | null
   sort(): void
 }

@@ -1,4 +1,4 @@
-/** What runs and waits, of all accounts, and what ended. */
+/** The requests of all accounts: running, waiting and ended. */
 
 import type { components } from '../../../clients/typescript/api.ts'
 import { mayAct, type Admin } from '../../state/admin.ts'
@@ -6,18 +6,19 @@ import { ConfirmedButton } from '../confirmed-button.tsx'
 import { PastTime } from '../time.tsx'
 import {
   AccountFilter,
-  AccountLink,
+  accountColumn,
   AdminLink,
   Figures,
   Share,
   spanText,
   State,
+  StateChoice,
   type AdminState,
   type SectionProps,
 } from './cells.tsx'
 import { Charts } from './charts.tsx'
 import { Paged } from './paged.tsx'
-import { Table, type Column } from './table.tsx'
+import { numberColumn, Table, type Column } from './table.tsx'
 
 type Request = components['schemas']['AdminRequest']
 
@@ -42,18 +43,7 @@ export function Work({ state, admin, filters }: SectionProps) {
         ]}
       />
       <Charts admin={admin} />
-      <nav class="choice" aria-label="State of requests">
-        {STATES.map(([key, word]) => (
-          <AdminLink
-            key={key}
-            to="work"
-            filters={{ ...(account && { account }), ...(key && { state: key }) }}
-            isCurrent={key === shown}
-          >
-            {word}
-          </AdminLink>
-        ))}
-      </nav>
+      <StateChoice label="State of requests" section="work" states={STATES} filters={filters} />
       <AccountFilter section="work" filters={filters} accounts={state.accounts} />
       <Paged<Request> key={JSON.stringify(query)} admin={admin} list="requests" filters={query}>
         {(rows) => (
@@ -77,48 +67,30 @@ function columnsOf(
 ): Column<Request>[] {
   const modelOf = ({ separator, engine_id: id }: Request) =>
     separator ?? fleet.engines.find(({ engine_id: other }) => other === id)?.model ?? null
-  const nameOf = ({ account_id: id }: Request) =>
-    accounts.find(({ account_id: other }) => other === id)?.name ?? id
   return [
     { head: 'request', cell: (row) => <What of={row} />, by: promptsOf },
-    {
-      head: 'account',
-      cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
-      by: nameOf,
-    },
+    accountColumn(accounts),
     { head: 'state', cell: (row) => <Progress of={row} />, by: ({ status }) => status },
     {
       head: 'submitted',
       cell: ({ created_at: at }) => <PastTime of={at} />,
       by: ({ created_at: at }) => at,
     },
-    {
-      head: 'took',
-      isNumber: true,
-      cell: (row) => textOf(secondsOf(row, fleet.at)),
-      by: (row) => secondsOf(row, fleet.at),
-    },
-    {
-      head: 'media',
-      isNumber: true,
-      cell: ({ duration }) => textOf(duration),
-      by: ({ duration }) => duration,
-    },
+    numberColumn('took', (row) => secondsOf(row, fleet.at), spanText),
+    numberColumn('media', ({ duration }) => duration, spanText),
     {
       head: 'engine',
       cell: ({ engine_id: id }) => (id === null ? '–' : <AdminLink to="engines">{id}</AdminLink>),
       by: ({ engine_id: id }) => id,
     },
-    { head: 'model', cell: (row) => modelOf(row) ?? '–', by: modelOf },
+    { head: 'model', by: modelOf },
     ...(shown === '' && mayAct('operator') ? [cancelColumn(admin)] : []),
   ]
 }
 
 const promptsOf = ({ prompts }: Request): string => prompts.join(', ') || 'what is in it'
 
-const textOf = (seconds: number | null): string => (seconds === null ? '–' : spanText(seconds))
-
-/** Of a request that waits: since its submit; of one that has started: since then. */
+/** Returns the time since the submit, or since the start once the request has started. */
 function secondsOf({ created_at, started_at, finished_at }: Request, now: string): number {
   return (Date.parse(finished_at ?? now) - Date.parse(started_at ?? created_at)) / 1_000
 }

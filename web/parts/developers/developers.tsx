@@ -8,6 +8,7 @@ import { Snippets } from '../new/snippets.tsx'
 import { Endpoints } from './endpoints.tsx'
 import { Keys } from './keys.tsx'
 import { Webhooks } from './webhooks.tsx'
+import { Problem } from '../problem.tsx'
 
 /** Appears in the code as long as the form has no media. */
 const EXAMPLE: Source = {
@@ -69,9 +70,7 @@ function Clients() {
           <small>SHA-256 {client.sha256}</small>
         </figure>
       ))}
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      <Problem>{problem}</Problem>
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { DAY_MS } from '../../../shared/durations.ts'
 import { messageOf } from '../../state/credential.ts'
 import {
   createEndpoint,
@@ -9,12 +10,12 @@ import {
   type EndpointDelivery,
   type NewEndpoint,
 } from '../../state/developers.ts'
-import { Table, type Column } from '../admin/table.tsx'
+import { numberColumn, Table, type Column } from '../admin/table.tsx'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { CopyButton } from '../copy-button.tsx'
+import { InlineForm, textOf } from '../inline-form.tsx'
+import { Problem } from '../problem.tsx'
 import { Time } from '../time.tsx'
-
-const DAY_MS = 86_400_000
+import { Secret } from './secret.tsx'
 
 /** The addresses that receive the events of all requests of the account. */
 export function Endpoints() {
@@ -54,10 +55,8 @@ export function Endpoints() {
         Each receives the events of all your requests.{' '}
         <a href="docs/how-to/webhooks.html#endpoints">How endpoints work</a>
       </p>
-      {made && <Secret made={made} />}
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      {made && <Secret of={made.url} secret={made.signing_secret} />}
+      <Problem>{problem}</Problem>
       <EndpointForm create={(url) => void change(createEndpoint({ url }))} />
       <Table
         caption="Endpoints of your account"
@@ -78,32 +77,14 @@ export function Endpoints() {
   )
 }
 
-/** Shows a secret that the service only shows once. */
-const Secret = ({ made }: { made: NewEndpoint }) => (
-  <div class="secret" role="status">
-    <p>The secret of {made.url}, shown only now:</p>
-    <p>
-      <code>{made.signing_secret}</code>
-    </p>
-    <CopyButton text={made.signing_secret} />
-  </div>
-)
-
 const EndpointForm = ({ create }: { create(url: string): void }) => (
-  <form
-    class="inline"
-    aria-label="Create an endpoint"
-    onSubmit={(event) => {
-      event.preventDefault()
-      create((new FormData(event.currentTarget).get('url') as string).trim())
-    }}
-  >
+  <InlineForm label="Create an endpoint" send={(fields) => create(textOf(fields, 'url'))}>
     <label>
       Address
       <input name="url" type="url" required placeholder="https://example.com/hook" />
     </label>
     <button>Create an endpoint</button>
-  </form>
+  </InlineForm>
 )
 
 type Change = (work: Promise<Endpoint | NewEndpoint | void>) => Promise<null>
@@ -169,7 +150,7 @@ function Changes({ row, change, show }: ChangesProps) {
 const DELIVERY_COLUMNS: Column<EndpointDelivery>[] = [
   { head: 'at', by: (row) => row.created_at, cell: (row) => <Time of={row.created_at} /> },
   { head: 'request', cell: ({ request_id: id }) => <a href={`#request=${id}`}>{id}</a> },
-  { head: 'event', by: (row) => row.type, cell: (row) => row.type },
-  { head: 'attempts', by: (row) => row.attempts, cell: (row) => row.attempts, isNumber: true },
+  { head: 'event', by: (row) => row.type },
+  numberColumn('attempts', (row) => row.attempts),
   { head: 'state', cell: (row) => row.last_error ?? row.delivery_status },
 ]

@@ -11,8 +11,10 @@ import {
 } from '../../state/developers.ts'
 import { Table, type Column } from '../admin/table.tsx'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { CopyButton } from '../copy-button.tsx'
+import { InlineForm, KeyPriority, priorityIn, textOf } from '../inline-form.tsx'
+import { Problem } from '../problem.tsx'
 import { PastTime, Time } from '../time.tsx'
+import { Secret } from './secret.tsx'
 
 const LIFETIMES = [
   ['90d', '90 days'],
@@ -42,10 +44,13 @@ export function Keys() {
   return (
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
-      {made && <Secret made={made} isOwn={made.key_id === list?.current_key_id} />}
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      {made && (
+        <Secret of={made.name || made.key_id} secret={made.key}>
+          {' It is what programs send.'}
+          {made.key_id === list?.current_key_id && ' It is your own key: sign in again with it.'}
+        </Secret>
+      )}
+      <Problem>{problem}</Problem>
       {list && <KeyForm own={ownKey(list)} create={(key) => change(createKey(key))} />}
       {list && (
         <Table
@@ -62,22 +67,6 @@ export function Keys() {
 const ownKey = ({ data, current_key_id: id }: KeyList): Key | undefined =>
   data.find((key) => key.key_id === id)
 
-/** Shows a secret that the service only shows once. */
-function Secret({ made, isOwn }: { made: NewKey; isOwn: boolean }) {
-  return (
-    <div class="secret" role="status">
-      <p>
-        The secret of {made.name || made.key_id}, shown only now. It is what programs send.
-        {isOwn && ' It is your own key: sign in again with it.'}
-      </p>
-      <p>
-        <code>{made.key}</code>
-      </p>
-      <CopyButton text={made.key} />
-    </div>
-  )
-}
-
 interface KeyFormProps {
   /** The key of this session; a new key can only get scopes that this one has. */
   own: Key | undefined
@@ -86,27 +75,17 @@ interface KeyFormProps {
 
 function KeyForm({ own, create }: KeyFormProps) {
   const scopes = own?.scopes ?? []
-  const submit = (form: HTMLFormElement) => {
-    const fields = new FormData(form)
-    const name = (fields.get('name') as string).trim()
-    const expires = fields.get('expires') as string
-    const priority = fields.get('priority') === 'batch' ? 'batch' : undefined
+  const send = (fields: FormData) => {
+    const [name, expires] = [textOf(fields, 'name'), textOf(fields, 'expires')]
     void create({
       scopes: scopes.filter((scope) => fields.has(scope)),
       ...(name && { name }),
       ...(expires && { expires }),
-      ...(priority && { priority }),
+      ...priorityIn(fields),
     })
   }
   return (
-    <form
-      class="inline"
-      aria-label="Create a key"
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit(event.currentTarget)
-      }}
-    >
+    <InlineForm label="Create a key" send={send}>
       <label>
         Name
         <input name="name" maxLength={200} placeholder="such as CI" />
@@ -121,13 +100,7 @@ function KeyForm({ own, create }: KeyFormProps) {
           ))}
         </select>
       </label>
-      <label>
-        Priority
-        <select name="priority">
-          {own?.priority !== 'batch' && <option value="">as for the account</option>}
-          <option value="batch">batch: others go first</option>
-        </select>
-      </label>
+      <KeyPriority isBatchOnly={own?.priority === 'batch'} />
       <fieldset>
         <legend>Scopes</legend>
         <div class="choice">
@@ -140,7 +113,7 @@ function KeyForm({ own, create }: KeyFormProps) {
         </div>
       </fieldset>
       <button>Create a key</button>
-    </form>
+    </InlineForm>
   )
 }
 

@@ -2,8 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { WebhookTestResult } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
 import { readAttempts, type Attempt } from '../../state/developers.ts'
-import { Table, type Column } from '../admin/table.tsx'
+import { numberColumn, Table, type Column } from '../admin/table.tsx'
 import { CopyButton } from '../copy-button.tsx'
+import { InlineForm, textOf } from '../inline-form.tsx'
+import { Problem } from '../problem.tsx'
 import { Time } from '../time.tsx'
 
 /** Tests a receiver, and lists the attempts to deliver the account's webhooks. */
@@ -18,10 +20,8 @@ export function Webhooks() {
     readAttempts().then(setAttempts, (error: unknown) => setProblem(messageOf(error)))
   }
   useEffect(refresh, [])
-  const send = async (form: HTMLFormElement) => {
-    const fields = new FormData(form)
-    const webhookUrl = (fields.get('url') as string).trim()
-    const webhookSecret = fields.get('secret') as string
+  const send = async (fields: FormData) => {
+    const [webhookUrl, webhookSecret] = [textOf(fields, 'url'), textOf(fields, 'secret')]
     setProblem('')
     setLast(null)
     setBusy(true)
@@ -43,11 +43,19 @@ export function Webhooks() {
         A test posts one signed event to a public https address.{' '}
         <a href="docs/how-to/webhooks.html">How to receive webhooks</a>
       </p>
-      <TestForm isBusy={isBusy} onSend={(form) => void send(form)} />
+      <InlineForm label="Send a test" send={(fields) => void send(fields)}>
+        <label>
+          Address
+          <input name="url" type="url" required placeholder="https://example.com/hook" />
+        </label>
+        <label>
+          Secret that signs it
+          <input name="secret" type="password" autocomplete="off" placeholder="one is made" />
+        </label>
+        <button disabled={isBusy}>Send a test</button>
+      </InlineForm>
       <div role="status">{last && <Answer result={last} />}</div>
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      <Problem>{problem}</Problem>
       <Table
         caption="Attempts to deliver"
         columns={COLUMNS}
@@ -59,34 +67,6 @@ export function Webhooks() {
         Refresh the attempts
       </button>
     </section>
-  )
-}
-
-interface TestFormProps {
-  isBusy: boolean
-  onSend(form: HTMLFormElement): void
-}
-
-function TestForm({ isBusy, onSend }: TestFormProps) {
-  return (
-    <form
-      class="inline"
-      aria-label="Send a test"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSend(event.currentTarget)
-      }}
-    >
-      <label>
-        Address
-        <input name="url" type="url" required placeholder="https://example.com/hook" />
-      </label>
-      <label>
-        Secret that signs it
-        <input name="secret" type="password" autocomplete="off" placeholder="one is made" />
-      </label>
-      <button disabled={isBusy}>Send a test</button>
-    </form>
   )
 }
 
@@ -124,12 +104,11 @@ const COLUMNS: Column<Attempt>[] = [
     head: 'request',
     cell: ({ request_id: id }) => (id === TEST ? id : <a href={`#request=${id}`}>{id}</a>),
   },
-  { head: 'receiver', by: (row) => row.host, cell: (row) => row.host },
-  {
-    head: 'took',
-    by: (row) => row.duration_ms,
-    cell: (row) => `${row.duration_ms} ms`,
-    isNumber: true,
-  },
+  { head: 'receiver', by: (row) => row.host },
+  numberColumn(
+    'took',
+    (row) => row.duration_ms,
+    (ms) => `${ms} ms`,
+  ),
   { head: 'answer', cell: ({ error, status_code: status }) => error ?? `delivered, ${status}` },
 ]

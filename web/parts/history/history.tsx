@@ -13,6 +13,7 @@ import { renameRequest } from '../../state/rename.ts'
 import { focusIfLost } from '../focus.ts'
 import { PastTime } from '../time.tsx'
 import { Usage } from './usage.tsx'
+import { Problem } from '../problem.tsx'
 
 const STATES = {
   IN_QUEUE: 'in the queue',
@@ -55,11 +56,7 @@ export function History() {
           onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
       </label>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       <p role="status" class="quiet">
         {rows.length === 0 && (isLooking ? 'Looking…' : !problem && nothing)}
       </p>
@@ -135,11 +132,7 @@ function Row({ request, onOpen, onRenamed, onDeleted }: RowProps) {
         Delete
       </button>
       {result && <Sounds request={request} result={result} />}
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
     </li>
   )
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Usage as UsageDays } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
+import { Problem } from '../problem.tsx'
 
 /** The account's usage on each of the last thirty days. */
 export function Usage() {
@@ -16,11 +17,7 @@ export function Usage() {
   return (
     <details class="usage" onToggle={({ currentTarget }) => read(currentTarget.open)}>
       <summary>Usage by day</summary>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       {usage && <Days usage={usage} />}
     </details>
   )

@@ -15,6 +15,7 @@ import { SoundsInFile } from './sounds-in-file.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
 import { Tasks } from './tasks.tsx'
+import { Problem } from '../problem.tsx'
 
 export function NewSeparation() {
   const heading = useLostFocus<HTMLHeadingElement>()
@@ -84,9 +85,7 @@ function Send({ missing }: { missing: string }) {
   }, [isSending])
   return (
     <div class="send">
-      <p role="alert" class="problem">
-        {sendProblem.value}
-      </p>
+      <Problem>{sendProblem.value}</Problem>
       {/* Keyed: else Cancel would become Separate while it is pressed, and send. */}
       {current ? (
         <div key="sending" class="sending">

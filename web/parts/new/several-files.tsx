@@ -19,6 +19,7 @@ import {
 } from '../../state/file-queue.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { leftOf, textOf } from '../status-text.ts'
+import { Problem } from '../problem.tsx'
 
 /** Files that were sent together, with a line for each and a total. */
 export function SeveralFiles() {
@@ -107,13 +108,11 @@ function Problems() {
   return (
     <>
       {stopped.value && (
-        <p role="alert" class="problem">
+        <Problem>
           {stopped} Uploads are paused. <button onClick={sendWaitingFiles}>Resume</button>
-        </p>
+        </Problem>
       )}
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      <Problem>{problem}</Problem>
     </>
   )
 }

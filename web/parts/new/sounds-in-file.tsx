@@ -3,6 +3,7 @@ import type { Source } from '../../state/draft.ts'
 import { sending } from '../../state/open-request.ts'
 import { askForSounds, soundsInFile } from '../../state/sounds-in-file.ts'
 import { SoundChips } from './sound-chips.tsx'
+import { Problem } from '../problem.tsx'
 
 /**
  * Lists the sounds in the chosen media on request only, because it costs a tenth of what separating
@@ -26,9 +27,7 @@ export function SoundsInFile({ chosen }: { chosen: Source }) {
         {sounds && (sounds.length > 0 ? 'In this file, the most prominent first:' : NOTHING)}
       </p>
       {sounds && sounds.length > 0 && <Chips sounds={sounds} />}
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      <Problem>{problem}</Problem>
     </div>
   )
 }

@@ -11,6 +11,7 @@ import {
 import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
 import { doubt } from '../../state/doubt.ts'
 import { Examples } from './examples.tsx'
+import { Problem } from '../problem.tsx'
 
 const problem = signal('')
 source.subscribe(() => (problem.value = ''))
@@ -45,9 +46,7 @@ export function SourcePicker() {
           )}
         </p>
         {!chosen && <p class="quiet">One file, several, or a folder. Or paste a file.</p>}
-        <p role="alert" class="problem">
-          {problem.value || doubt.value}
-        </p>
+        <Problem>{problem.value || doubt.value}</Problem>
         <div class="ways">
           <FileInput label="Choose files" accept="audio/*,video/*" isMain={!chosen} />
           {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}

@@ -12,6 +12,7 @@ import type { OpenRequest } from '../../state/open-request.ts'
 import { keptOf } from '../../state/chosen-task.ts'
 import { strengthOf } from './strength.tsx'
 import { making, saveAs, saveProblem, saveVideo, saveZip } from '../../state/save.ts'
+import { Problem } from '../problem.tsx'
 
 const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 
@@ -42,9 +43,7 @@ export function Downloads({ request, result, mixer }: DownloadsProps) {
         All as one ZIP
       </button>
       <Making />
-      <p role="alert" class="problem">
-        {saveProblem.value}
-      </p>
+      <Problem>{saveProblem.value}</Problem>
     </section>
   )
 }

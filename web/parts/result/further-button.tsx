@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Output } from '../../audio/mixer.ts'
 import { credential, currentClient, messageOf } from '../../state/credential.ts'
 import { takeOutput } from '../../state/open-request.ts'
+import { Problem } from '../problem.tsx'
 
 interface FurtherButtonProps {
   label: string
@@ -38,11 +39,7 @@ export function FurtherButton({ label, output, isHeld = false }: FurtherButtonPr
       >
         Separate further
       </button>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
     </>
   )
 }

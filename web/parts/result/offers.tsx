@@ -15,6 +15,7 @@ import { whereOfHeard, type Finding } from '../../state/chip.ts'
 import { sending, sendProblem } from '../../state/open-request.ts'
 import { loadSeparatorsUntilKnown, separators } from '../../state/separators.ts'
 import { timeText } from '../../state/time-text.ts'
+import { Problem } from '../problem.tsx'
 
 interface OffersProps extends ShownResult {
   /** Its loop marks where a sound is; null until there is one. */
@@ -47,9 +48,7 @@ export function Offers({ mixer, ...answered }: OffersProps) {
       >
         Not what you wanted? Change the words
       </button>
-      <p role="alert" class="problem">
-        {sendProblem.value}
-      </p>
+      <Problem>{sendProblem.value}</Problem>
     </section>
   )
 }

@@ -9,6 +9,7 @@ import type { OpenRequest } from '../../state/open-request.ts'
 import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
+import { Problem } from '../problem.tsx'
 
 interface OutputsProps<Result extends PlayableResult> {
   request: OpenRequest
@@ -56,11 +57,7 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
   }, [request.name])
   return (
     <>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       {result && props.above?.(result, loaded?.mixer ?? null)}
       {result && <Sounds {...{ ...props, result, loaded, isPlain }} />}
     </>

@@ -13,6 +13,7 @@ import { Outputs } from './outputs.tsx'
 import { Share } from './share.tsx'
 import { detailOf, readingsOf, stateOf } from '../status-text.ts'
 import { Time } from '../time.tsx'
+import { Problem } from '../problem.tsx'
 
 /** Nothing plays unasked to whoever leaves a request and comes back. */
 function neverPlayAtOnce(request: OpenRequest): void {
@@ -70,10 +71,10 @@ function Progress({ request }: { request: OpenRequest }) {
     <div class="progress">
       <strong>{title}</strong>
       {failure ? (
-        <p role="alert" class="problem">
+        <Problem>
           {failure} {current?.error && adviceOn(current.error.code)}{' '}
           {current?.error && <code>{current.error.code}</code>}
-        </p>
+        </Problem>
       ) : (
         <>
           <div role="status">
@@ -131,11 +132,7 @@ function Rename({ request, onRenamed }: RenameProps) {
   return (
     <>
       <button onClick={press}>Rename</button>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
     </>
   )
 }

@@ -6,6 +6,7 @@ import { addressOf } from '../../state/shared-result.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Time } from '../time.tsx'
+import { Problem } from '../problem.tsx'
 
 const TIMES = { 'an hour': 3_600, 'a day': 86_400, 'a week': 604_800 } as const
 
@@ -67,11 +68,7 @@ export function Share({ id, result }: ShareProps) {
         <button onClick={() => void make().catch(fail)}>Make an address</button>
       </div>
       {made && <Address address={made.address} />}
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       <WorkingAddresses shares={shares} revoke={revoke} />
     </details>
   )

@@ -4,6 +4,7 @@ import { currentClient } from '../../state/credential.ts'
 import { readShared, type SharedView } from '../../state/shared-result.ts'
 import { Outputs } from './outputs.tsx'
 import { Time } from '../time.tsx'
+import { Problem } from '../problem.tsx'
 
 /** Plays a result for anybody who has its address. */
 export function SharedPage({ secret }: { secret: string }) {
@@ -16,9 +17,7 @@ export function SharedPage({ secret }: { secret: string }) {
     return (
       <section class="card narrow" aria-labelledby="shared">
         <h1 id="shared">This result can't be played</h1>
-        <p role="alert" class="problem">
-          {problem}
-        </p>
+        <Problem>{problem}</Problem>
       </section>
     )
   }

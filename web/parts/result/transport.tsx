@@ -5,6 +5,7 @@ import { timeText } from '../../state/time-text.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Strength } from './strength.tsx'
 import type { View } from '../waveform.tsx'
+import { Problem } from '../problem.tsx'
 
 const ZOOM_MAX = 400
 const ZOOM_STEP = 1.6
@@ -23,12 +24,12 @@ export function Transport({ mixer }: { mixer: Mixer }) {
           {isAhead(mixer) ? 'Not separated yet…' : 'Loading…'}
         </span>
       )}
-      <p role="alert" class="problem">
+      <Problem>
         {mixer.problem.value}
         {mixer.isSoundless.value &&
           'No audio device was found. Connect one and press Play again; downloads work without ' +
             'one.'}
-      </p>
+      </Problem>
     </div>
   )
 }

@@ -1,0 +1,23 @@
+import type { ComponentChildren } from 'preact'
+import { CopyButton } from '../copy-button.tsx'
+
+interface SecretProps {
+  /** What it is the secret of. */
+  of: string
+  secret: string
+  /** A note after the introduction. */
+  children?: ComponentChildren
+}
+
+/** Shows a secret that the service returns only once. */
+export const Secret = ({ of, secret, children }: SecretProps) => (
+  <div class="secret" role="status">
+    <p>
+      The secret of {of}, shown only now.{children}
+    </p>
+    <p>
+      <code>{secret}</code>
+    </p>
+    <CopyButton text={secret} />
+  </div>
+)
