@@ -199,11 +199,14 @@ async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promi
   const creation = page.getByRole('form', { name: 'Create a key' })
   await creation.getByLabel('Account').selectOption(accountId)
   await creation.getByLabel('Name').fill('for a test')
+  await creation.getByLabel('Priority').selectOption('batch')
   await sendTwice(creation, 'Create a key')
   const key = await lastWord(creation.getByText(SHOWN_ONLY_NOW))
   const status = async (key: string) =>
     (await fetch(`${winnow.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
   assert.equal(await status(key), 200)
+  const { priority } = await createClient({ baseUrl: winnow.url, apiKey: key }).account()
+  assert.equal(priority, 'batch')
   await separatesWithKey(winnow, page, key)
   const row = page.getByRole('row').filter({ hasText: 'for a test' })
   await row.getByText('models:read files:read files:write audio:separate').waitFor()

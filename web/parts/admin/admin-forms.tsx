@@ -6,7 +6,7 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { PRIORITIES, type Priority } from '../../../shared/priority.ts'
 import { mayAct, type Admin, type Role } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { InlineForm, textOf } from '../inline-form.tsx'
+import { InlineForm, KeyPriority, priorityIn, textOf } from '../inline-form.tsx'
 import { Problem } from '../problem.tsx'
 
 type Account = components['schemas']['Account']
@@ -102,6 +102,7 @@ export function KeyForm({ accounts, admin }: FormProps) {
           account_id: textOf(fields, 'account'),
           name: textOf(fields, 'name'),
           scopes: ['models:read', 'files:read', 'files:write', 'audio:separate'],
+          ...priorityIn(fields),
         })
         return keyText(key)
       }}
@@ -111,6 +112,7 @@ export function KeyForm({ accounts, admin }: FormProps) {
         Name
         <input name="name" required maxLength={100} />
       </label>
+      <KeyPriority />
     </ActionForm>
   )
 }
