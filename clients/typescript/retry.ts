@@ -45,10 +45,12 @@ export async function retryCall<T>(
   }
 }
 
-/** Returns whether the service is away or overloaded, rather than refusing the call. */
-export const isTransient = (error: unknown): boolean =>
+/** Returns whether the service may take the same call later. */
+export const isTransient = (error: unknown): boolean => isUnavailable(error) || isRateLimited(error)
+
+/** Returns whether the service cannot be reached, or says that it cannot work now. */
+export const isUnavailable = (error: unknown): boolean =>
   error instanceof UnreachableError ||
-  isRateLimited(error) ||
   (error instanceof ApiError && (error.status ?? 0) >= 500 && error.code !== FINAL_CODE)
 
 const isRateLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429

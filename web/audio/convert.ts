@@ -1,11 +1,10 @@
 /**
- * Converts outputs to other formats piece by piece, so that a file is never whole in memory. Loaded
+ * Makes files of outputs and mixes piece by piece, so that a file is never whole in memory. Loaded
  * on demand, because the encoders are larger than the page.
  */
 
 import {
   AudioBufferSource,
-  BlobSource,
   Conversion,
   FLAC,
   FlacOutputFormat,
@@ -19,7 +18,7 @@ import {
   UrlSource,
   WAVE,
   WavOutputFormat,
-  type ConversionAudioOptions,
+  type AudioEncodingConfig,
   type OutputFormat,
   type StreamTargetChunk,
 } from 'mediabunny'
@@ -27,13 +26,13 @@ import { slicesOf } from './decode.ts'
 
 export type SoundFormat = 'wav' | 'flac' | 'mp3'
 
-/** The size field of a WAV file ends here; RF64 has a larger one. */
+/** Larger WAV files are written as RF64, whose size field is wider. */
 const WAV_BYTES_MAX = 2 ** 32
-const WAV_BYTES_OF_SAMPLE = 3
+const WAV_SAMPLE_BYTES = 3
 const MP3_BITS_PER_SECOND = 256_000
-/** For each channel, as in the service's files. */
+/** Per channel, as in the service's files. */
 const AAC_BITS_PER_SECOND = 128_000
-/** The encoder puts this many samples of silence before the sound. */
+/** The AAC encoder puts this many samples of silence before the sound. */
 const AAC_SAMPLES_BEFORE = 1_024
 
 export interface ConvertOptions {
@@ -42,32 +41,46 @@ export interface ConvertOptions {
   onProgress(part: number): void
 }
 
-/** @throws Error if this browser cannot do it, or the media no longer exists */
+/**
+ * Writes a buffer, or the sound at an address, in a format.
+ * @throws Error if this browser cannot do it, or the media no longer exists
+ */
 export async function convert(
-  media: string | Blob,
+  media: string | AudioBuffer,
+  format: SoundFormat,
+  options: ConvertOptions,
+): Promise<Blob> {
+  if (format === 'flac') (await import('@mediabunny/flac-encoder')).registerFlacEncoder()
+  if (format === 'mp3') (await import('@mediabunny/mp3-encoder')).registerMp3Encoder()
+  if (typeof media === 'string') return convertFile(media, format, options)
+  return makeFile(formatOf(format), async (output) => {
+    const source = new AudioBufferSource(ENCODINGS[format])
+    output.addAudioTrack(source)
+    await output.start()
+    await addSound(source, media, options)
+    await output.finalize()
+  })
+}
+
+async function convertFile(
+  url: string,
   format: SoundFormat,
   { signal, onProgress }: ConvertOptions,
 ): Promise<Blob> {
-  await registerEncoder(format)
-  const source = media instanceof Blob ? new BlobSource(media) : new UrlSource(media)
-  const input = new Input({ source, formats: [WAVE, FLAC, MP3] })
+  const input = new Input({ source: new UrlSource(url), formats: [WAVE, FLAC, MP3] })
   try {
-    const collected = new CollectedBlob()
-    const output = new Output({
-      format: await formatOf(format, input),
-      target: new StreamTarget(collected.writable, { chunked: true }),
+    return await makeFile(formatOf(format, await isLargeAsWav(input)), async (output) => {
+      const conversion = await Conversion.init({ input, output, audio: ENCODINGS[format] })
+      if (!conversion.isValid) {
+        const [discarded] = conversion.discardedTracks
+        throw new Error(`This browser can't make it: ${discarded?.reason ?? 'there is no sound'}.`)
+      }
+      conversion.onProgress = onProgress
+      signal.throwIfAborted()
+      const cancel = () => void conversion.cancel()
+      signal.addEventListener('abort', cancel, { once: true })
+      await conversion.execute()
     })
-    const conversion = await Conversion.init({ input, output, audio: AUDIO[format] })
-    if (!conversion.isValid) {
-      const [discarded] = conversion.discardedTracks
-      throw new Error(`This browser can't make it: ${discarded?.reason ?? 'there is no sound'}.`)
-    }
-    conversion.onProgress = onProgress
-    signal.throwIfAborted()
-    const cancel = () => void conversion.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
-    await conversion.execute()
-    return collected.blob(output.format.mimeType)
   } finally {
     input.dispose()
   }
@@ -80,79 +93,95 @@ export async function convert(
 export async function withSound(
   video: string,
   sound: AudioBuffer,
-  { signal, onProgress }: ConvertOptions,
+  options: ConvertOptions,
 ): Promise<Blob> {
   const { registerAacEncoder } = await import('@mediabunny/aac-encoder')
   registerAacEncoder()
   const input = new Input({ source: new UrlSource(video), formats: [MP4] })
-  const collected = new CollectedBlob()
-  const target = new StreamTarget(collected.writable, { chunked: true })
-  const output = new Output({ format: new Mp4OutputFormat({ fastStart: false }), target })
   try {
-    const copying = await Conversion.init({
-      input,
-      output,
-      composable: true,
-      copy: { mode: 'forced' },
-      trim: { start: 0 },
-      audio: { discard: true },
-    })
-    const failed = copying.discardedTracks.find(({ track }) => track.isVideoTrack())
-    if (failed) {
-      throw new Error(
-        `This browser can't copy its picture (${failed.reason}). ` +
-          'At a strength of 100 % you get the file of the service.',
-      )
-    }
-    const samples = new AudioBufferSource(
-      { codec: 'aac', bitrate: AAC_BITS_PER_SECOND * sound.numberOfChannels },
-      { startTimestamp: -AAC_SAMPLES_BEFORE / sound.sampleRate },
-    )
-    output.addAudioTrack(samples)
-    output.setMetadataTags(await input.getMetadataTags())
-    await output.start()
-    const encode = async () => {
-      for (const { slice, end } of slicesOf(sound)) {
-        signal.throwIfAborted()
-        await samples.add(slice)
-        onProgress(end / sound.length)
+    return await makeFile(new Mp4OutputFormat({ fastStart: false }), async (output) => {
+      const copying = await Conversion.init({
+        input,
+        output,
+        composable: true,
+        copy: { mode: 'forced' },
+        trim: { start: 0 },
+        audio: { discard: true },
+      })
+      const failed = copying.discardedTracks.find(({ track }) => track.isVideoTrack())
+      if (failed) {
+        throw new Error(
+          `This browser can't copy its picture (${failed.reason}). ` +
+            'At a strength of 100 % you get the file of the service.',
+        )
       }
-      samples.close()
-    }
-    await Promise.all([copying.execute(), encode()])
-    await output.finalize()
-    return collected.blob(output.format.mimeType)
-  } catch (error) {
-    await output.cancel()
-    throw error
+      const source = new AudioBufferSource(
+        { codec: 'aac', bitrate: AAC_BITS_PER_SECOND * sound.numberOfChannels },
+        { startTimestamp: -AAC_SAMPLES_BEFORE / sound.sampleRate },
+      )
+      output.addAudioTrack(source)
+      output.setMetadataTags(await input.getMetadataTags())
+      await output.start()
+      await Promise.all([copying.execute(), addSound(source, sound, options)])
+      await output.finalize()
+    })
   } finally {
     input.dispose()
   }
 }
 
-/** Samples keep their 24 bits if the format has them. */
-const AUDIO: Readonly<Record<SoundFormat, ConversionAudioOptions>> = {
+/** WAV and FLAC have 24 bits. */
+const ENCODINGS: Readonly<Record<SoundFormat, AudioEncodingConfig>> = {
   wav: { codec: 'pcm-s24' },
   flac: { codec: 'flac' },
   mp3: { codec: 'mp3', bitrate: MP3_BITS_PER_SECOND },
 }
 
-/** No browser has built-in encoders for both. */
-async function registerEncoder(format: SoundFormat): Promise<void> {
-  if (format === 'flac') (await import('@mediabunny/flac-encoder')).registerFlacEncoder()
-  if (format === 'mp3') (await import('@mediabunny/mp3-encoder')).registerMp3Encoder()
-}
-
-async function formatOf(format: SoundFormat, input: Input): Promise<OutputFormat> {
+function formatOf(format: SoundFormat, isLarge = false): OutputFormat {
   if (format === 'flac') return new FlacOutputFormat()
   if (format === 'mp3') return new Mp3OutputFormat()
-  const track = await input.getPrimaryAudioTrack()
-  if (!track) return new WavOutputFormat()
-  const samples = (await track.computeDuration()) * track.sampleRate * track.numberOfChannels
-  return new WavOutputFormat({ large: samples * WAV_BYTES_OF_SAMPLE >= WAV_BYTES_MAX })
+  return new WavOutputFormat({ large: isLarge })
 }
 
-/** The pieces of a file, which the browser may keep on disk. Late pieces correct the header. */
+async function isLargeAsWav(input: Input): Promise<boolean> {
+  const track = await input.getPrimaryAudioTrack()
+  if (!track) return false
+  const samples = (await track.computeDuration()) * track.sampleRate * track.numberOfChannels
+  return samples * WAV_SAMPLE_BYTES >= WAV_BYTES_MAX
+}
+
+/** @param write fills the output and finalizes it; the encoders are released if it fails */
+async function makeFile(
+  format: OutputFormat,
+  write: (output: Output) => Promise<void>,
+): Promise<Blob> {
+  const collected = new CollectedBlob()
+  const target = new StreamTarget(collected.writable, { chunked: true })
+  const output = new Output({ format, target })
+  try {
+    await write(output)
+    return collected.blob(format.mimeType)
+  } catch (error) {
+    await output.cancel()
+    throw error
+  }
+}
+
+/** Encodes a buffer second by second. */
+async function addSound(
+  source: AudioBufferSource,
+  sound: AudioBuffer,
+  { signal, onProgress }: ConvertOptions,
+): Promise<void> {
+  for (const { slice, end } of slicesOf(sound)) {
+    signal.throwIfAborted()
+    await source.add(slice)
+    onProgress(end / sound.length)
+  }
+  source.close()
+}
+
+/** Collects the pieces of a file, which the browser may keep on disk. Late ones correct the header. */
 class CollectedBlob {
   readonly #parts: Blob[] = []
   readonly #corrections: { position: number; data: Uint8Array<ArrayBuffer> }[] = []

@@ -31,7 +31,7 @@ export async function decodeShort(
   sampleRate: number,
   secondsMax: number,
 ): Promise<AudioBuffer | null> {
-  const stated = await statedSeconds(bytes)
+  const stated = await headerSeconds(bytes)
   const seconds = Number.isFinite(stated) ? stated : bytes.size / RECORDED_BYTES_OF_SECOND
   return seconds > secondsMax ? null : decode(await bytes.arrayBuffer(), sampleRate)
 }
@@ -43,7 +43,7 @@ const HEADER_MS_MAX = 5_000
  * Returns the length that the header states, in seconds; infinite if it states none.
  * @throws Error if this browser cannot read it
  */
-export async function statedSeconds(bytes: Blob): Promise<number> {
+export async function headerSeconds(bytes: Blob): Promise<number> {
   const audio = new Audio()
   audio.src = URL.createObjectURL(bytes)
   try {

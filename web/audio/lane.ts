@@ -19,9 +19,9 @@ export interface Lane {
   isSolo: Signal<boolean>
 }
 
-/** What is known of the sound of a lane, as far as it is separated. */
+/** The sound of a lane, as far as it is separated. */
 export interface LaneSound {
-  /** What to draw, one array for each channel. */
+  /** Peaks to draw, one array for each channel. */
   drawn: readonly Float32Array[]
   /** Its largest sample at the level of the outputs, and its loudness, both as amplitudes. */
   peak: number
@@ -36,12 +36,12 @@ export interface Output {
   place: OutputPlace
 }
 
-/** Makes a lane that is heard as it was separated. */
+/** Makes a lane at its own level. */
 export const createLane = (
-  named: Pick<Lane, 'kind' | 'label' | 'output' | 'finding'>,
+  fields: Pick<Lane, 'kind' | 'label' | 'output' | 'finding'>,
   sound: LaneSound,
 ): Lane => ({
-  ...named,
+  ...fields,
   sound: signal(sound),
   gainDb: signal(0),
   isMuted: signal(false),

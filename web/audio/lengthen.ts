@@ -2,17 +2,17 @@
 
 import type { Waveform } from '../../clients/typescript/client.ts'
 
-/** How many buckets a waveform has that is drawn anew at every part; screens have fewer pixels. */
-const LENGTHENED_BUCKETS_MAX = 8_192
+/** Limits the work of drawing a waveform again and again; screens have fewer pixels. */
+const BUCKETS_MAX = 8_192
 
 /**
- * Appends silence, up to the length of the media in seconds. The first peaks of long media are so
- * fine that buckets are merged, lest the silence fill the memory.
+ * Appends silence, up to the length of the media in seconds. Merges buckets, because the first peaks
+ * of long media are so fine that the silence would fill the memory.
  */
 export function lengthen(waveform: Waveform, seconds: number): Waveform {
   const { sample_rate: rate, samples_per_pixel: bucket, channels, data } = waveform
   const whole = Math.max(waveform.length, Math.ceil((seconds * rate) / bucket))
-  const merged = Math.ceil(whole / LENGTHENED_BUCKETS_MAX)
+  const merged = Math.ceil(whole / BUCKETS_MAX)
   const length = Math.ceil(whole / merged)
   const lengthened = Array.from({ length: 2 * channels * length }, () => 0)
   for (let i = 0; i < waveform.length; i += 1) {

@@ -1,4 +1,4 @@
-/** Plays lanes on a single clock, that of an AudioContext, so that they stay in sync. */
+/** Plays lanes on the clock of one AudioContext, so that they stay in sync. */
 
 import { computed, effect, signal } from '@preact/signals'
 import { sum } from './decode.ts'
@@ -6,9 +6,7 @@ import { fromDb } from './levels.ts'
 import type { Lane, Output } from './lane.ts'
 import type { Sounds } from './sounds.ts'
 
-export type { Lane, LaneKind, LaneSound, Output } from './lane.ts'
-
-/** After this long, the browser has found no audio device; Firefox waits for one forever. */
+/** Without an audio device, Firefox would wait for one forever. */
 const START_MS_MAX = 2_000
 
 /** Gains change gradually over this time to avoid clicks. */
@@ -16,7 +14,7 @@ const RAMP_SECONDS = 0.005
 
 /** Length of a loop that starts at the position. */
 const LOOP_SECONDS = 2
-/** How many samples a meter looks at, some 40 ms. */
+/** Samples in a reading of a meter, some 40 ms. */
 const METER_SAMPLES = 2_048
 
 /** Shorter loops would sound like a tone. */
@@ -35,6 +33,7 @@ const LATENCY_SECONDS = 0.02
 
 /** A part of one segment that is played without interruption. */
 interface Piece {
+  /** Index of the segment. */
   k: number
   /** In seconds of the media. */
   from: number
@@ -56,11 +55,11 @@ export class Mixer {
   readonly position = signal(0)
   /** The section that is looped; null to play everything once. */
   readonly loop = signal<Section | null>(null)
-  /** Amplitude from 0 to 1 of everything that is heard; it does not affect what is saved. */
+  /** Amplitude from 0 to 1 of playback; saved files keep their level. */
   readonly volume = signal(1)
-  /** Amplitude from 0 to 1 at which lanes that are not solo are mixed back in. */
+  /** Amplitude from 0 to 1 of the lanes that are not solo. */
   readonly mixedBack = signal(0)
-  /** One lane against another at equal loudness; null for the mix. */
+  /** Two lanes that are compared at equal loudness; null to play the mix. */
   readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
   readonly #context: AudioContext
   readonly #gains: GainNode[]
@@ -70,7 +69,7 @@ export class Mixer {
   readonly #lossless: (() => Promise<readonly AudioBuffer[]>) | null
   readonly #players = new Set<AudioBufferSourceNode>()
   readonly #metered = new Float32Array(METER_SAMPLES)
-  /** What was handed to the browser, and when it starts on the clock of the context. */
+  /** Pieces handed to the browser, with their start on the clock of the context. */
   #scheduled: (Piece & { at: number })[] = []
   /** The current run of the pump; an earlier run ends when this has changed. */
   #run = 0
@@ -199,8 +198,7 @@ export class Mixer {
       if (run !== this.#run) return
       this.isWaiting.value = false
       at = Math.max(at, this.#context.currentTime + LATENCY_SECONDS)
-      // Starts on a whole sample; otherwise the browser would interpolate and segments would not
-      // join.
+      // On a whole sample; otherwise the browser would interpolate, and segments would not join.
       at = Math.ceil(at * this.sounds.sampleRate - 0.01) / this.sounds.sampleRate
       this.#schedule(piece, buffers, at)
       at += piece.to - piece.from
@@ -241,7 +239,7 @@ export class Mixer {
       this.#players.add(player)
     }
     const now = this.#context.currentTime
-    const current = this.#scheduled.filter((each) => each.at + each.to - each.from > now)
+    const current = this.#scheduled.filter(({ at, from, to }) => at + to - from > now)
     this.#scheduled = [...current, { ...piece, at }]
   }
 

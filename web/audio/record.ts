@@ -7,7 +7,7 @@ export interface Recording {
 
 /** Starts a recording. @throws Error if there is no microphone, or the user refuses it */
 export async function record(): Promise<Recording> {
-  // Unprocessed, because the processing for calls might remove the very sound that is wanted.
+  // Processing for calls might remove the very sound that the user wants.
   const plain = { echoCancellation: false, noiseSuppression: false, autoGainControl: false }
   // Undefined on pages that are neither served over HTTPS nor from localhost.
   const devices = navigator.mediaDevices as MediaDevices | undefined

@@ -17,7 +17,7 @@ export interface Sounds {
   readonly gain: number
   /** How many seconds of all lanes may be in memory at once. */
   readonly windowSecondsMax: number
-  /** How many seconds there are so far; absent if all. Later segments are waited for. */
+  /** How many seconds are there so far; absent if all are. Later segments are waited for. */
   readonly ready?: Signal<number>
   /** Returns segment `k`, with a buffer for each lane. */
   segment(k: number): Promise<readonly AudioBuffer[]>
@@ -36,11 +36,8 @@ export function wholeSounds(buffers: readonly AudioBuffer[]): Sounds {
   }
 }
 
-/**
- * How much memory decoded segments of all lanes may take, including what is cut from them for
- * drawing.
- */
-const KEPT_BYTES_MAX = 80_000_000
+/** Limits for the decoded segments of all lanes, and for what is cut from them to be drawn. */
+const CACHE_BYTES_MAX = 80_000_000
 const WINDOW_BYTES_MAX = 40_000_000
 
 /** Returns the encoded segments `k` of all lanes. */
@@ -57,9 +54,9 @@ export function segmentReader(
   return async (k) => {
     const first = k * lanes
     const offset = starts[first]!
-    const found = await read(offset, starts[first + lanes]! - 1)
+    const segments = await read(offset, starts[first + lanes]! - 1)
     return Array.from({ length: lanes }, (_, lane) =>
-      found.slice(starts[first + lane]! - offset, starts[first + lane + 1]! - offset),
+      segments.slice(starts[first + lane]! - offset, starts[first + lane + 1]! - offset),
     )
   }
 }
@@ -75,9 +72,9 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
   const { sample_rate: sampleRate, samples, segment_samples: segmentSamples } = index
   const laneSecondBytes = lanes * sampleRate * 2 * 4
   const segmentSeconds = segmentSamples / sampleRate
-  const keptMax = Math.max(3, Math.floor(KEPT_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
-  /** The most recently used ones last. */
-  const kept = new Map<number, Promise<readonly AudioBuffer[]>>()
+  const cachedMax = Math.max(3, Math.floor(CACHE_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
+  /** The most recently used segments come last. */
+  const cache = new Map<number, Promise<readonly AudioBuffer[]>>()
 
   const load = async (k: number): Promise<readonly AudioBuffer[]> => {
     const parts = await read(k)
@@ -92,23 +89,20 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
     gain,
     windowSecondsMax: WINDOW_BYTES_MAX / laneSecondBytes,
     segment(k) {
-      const segment = kept.get(k) ?? load(k)
-      kept.delete(k)
-      kept.set(k, segment)
-      segment.catch(() => kept.delete(k)) // the next call fetches it again
-      for (const oldest of kept.keys()) {
-        if (kept.size <= keptMax) break
-        kept.delete(oldest)
+      const segment = cache.get(k) ?? load(k)
+      cache.delete(k)
+      cache.set(k, segment)
+      segment.catch(() => cache.delete(k)) // the next call fetches it again
+      for (const oldest of cache.keys()) {
+        if (cache.size <= cachedMax) break
+        cache.delete(oldest)
       }
       return segment
     },
   }
 }
 
-/**
- * Browsers drop what precedes the sound, as the header tells them. One that does not would return
- * more samples.
- */
+/** Cuts what precedes the sound, in case a browser doesn't, although the header says how much it is. */
 async function decodeSegment(
   bytes: ArrayBuffer,
   length: number,

@@ -1,4 +1,4 @@
-/** Separates the source of a request again. The service has it, so nothing is uploaded. */
+/** Separates the source of a completed request again, without another upload. */
 
 import type { Result, Submission } from '../../clients/typescript/client.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
@@ -6,51 +6,52 @@ import { TASKS } from '../../shared/tasks.ts'
 import { vouchingsOf, type VouchedSeparation } from '../../shared/vouching.ts'
 import type { Section } from '../audio/mixer.ts'
 import type { Finding, HeardSound } from './chip.ts'
-import { chooseTask, keptOf } from './chosen-task.ts'
+import { chooseTask, preferredOutputOf } from './chosen-task.ts'
 import {
   promptInput,
   prompts as formPrompts,
-  type AskedOptions,
+  type RequestOptions,
   type OutputPlace,
 } from './draft.ts'
 import { send, submitAndOpen, takeOutput, type OpenRequest } from './open-request.ts'
 import { separators } from './separators.ts'
 
-/** A request that the page shows, with its result. */
-export interface ShownResult {
+/** A request with its result. */
+export interface CompletedRequest {
   request: OpenRequest
   result: Pick<Result, 'data' | 'metadata'>
 }
 
 const placeOf = ({ id }: OpenRequest): OutputPlace => ({ request_id: id, output: 'source' })
 
-/** The options of the request as far as known; of one made by another page, only the format is. */
-function optionsOf({ request, result }: ShownResult): AskedOptions {
+/** The options of the request; if another page made it, only the format is known. */
+function optionsOf({ request, result }: CompletedRequest): RequestOptions {
   const format = result.data.target.file_name.split('.').pop()
-  const isOther = format === 'flac' || format === 'mp3'
-  return request.options ?? (isOther ? { output_format: format } : {})
+  const isFormat = format === 'flac' || format === 'mp3'
+  return request.options ?? (isFormat ? { output_format: format } : {})
 }
 
 interface FollowUp {
   metadata: Submission['metadata'] | undefined
   prompts: readonly string[]
-  options: AskedOptions
+  options: RequestOptions
 }
 
-function separate(answered: ShownResult, { prompts, options, metadata }: FollowUp): Promise<void> {
-  const { request } = answered
-  const side =
-    metadata && keptOf({ metadata }) === 'residual' ? ({ side: 'residual' } as const) : {}
-  const input = { ...promptInput(prompts), ...options, ...side, ...placeOf(request) }
+function separate(
+  completed: CompletedRequest,
+  { prompts, options, metadata }: FollowUp,
+): Promise<void> {
+  const { request } = completed
   const { name, original } = request
-  const idempotencyKey = newIdempotencyKey()
-  const known = { name, prompts, options }
-  const submitting = { input, ...(metadata && { metadata }), idempotencyKey, ...known }
-  return send((abort) => submitAndOpen(submitting, original, abort))
+  const isResidual = preferredOutputOf({ metadata }) === 'residual'
+  const side = isResidual && ({ side: 'residual' } as const)
+  const input = { ...promptInput(prompts), ...options, ...side, ...placeOf(request) }
+  const submission = { input, ...(metadata && { metadata }), idempotencyKey: newIdempotencyKey() }
+  return send((abort) => submitAndOpen({ ...submission, name, prompts, options }, original, abort))
 }
 
 /** Offers to vouch for sounds; none if somebody already did. */
-export function offersOf({ request, result }: ShownResult): VouchedSeparation[] {
+export function offersOf({ request, result }: CompletedRequest): VouchedSeparation[] {
   const { data, metadata } = result
   const isVouchedFor =
     metadata?.[VOUCHED] === true || request.options?.spans?.some(({ include }) => include)
@@ -58,26 +59,26 @@ export function offersOf({ request, result }: ShownResult): VouchedSeparation[] 
   return vouchingsOf({
     findings: data.findings ?? [],
     prompts: request.prompts,
-    keeps: keptOf(result),
+    keeps: preferredOutputOf(result),
     heedsSpans: (separator) =>
       separators.value.find(({ name }) => name === separator)?.answers !== 'stems',
   })
 }
 
-/** Stored in the metadata, so that it is not offered again after a reload. */
+/** Marks the request in its metadata, so that the offer does not come back after a reload. */
 const VOUCHED = 'vouched'
 
 /** @param where the sounds are; null for all of the media */
 export function vouch(
-  answered: ShownResult,
+  completed: CompletedRequest,
   { prompts }: VouchedSeparation,
   where: Section | null,
 ) {
-  const { data, metadata } = answered.result
-  const { spans = [], ...rest } = optionsOf(answered)
+  const { data, metadata } = completed.result
+  const { spans = [], ...rest } = optionsOf(completed)
   const span = { ...(where ?? { start: 0, end: data.duration! }), include: true }
   const options = { ...rest, spans: [...spans, span] }
-  return separate(answered, { prompts, options, metadata: { ...metadata, [VOUCHED]: true } })
+  return separate(completed, { prompts, options, metadata: { ...metadata, [VOUCHED]: true } })
 }
 
 /** Names to try instead of a prompt for one sound. */
@@ -87,16 +88,20 @@ export function otherNames({ state, similar_to: similar, nearest = [], asked = [
 }
 
 /** Asks for another sound in place of a prompt, without what that prompt excluded. */
-export function tryName(answered: ShownResult, { prompt, asked = [] }: Finding, name: string) {
-  const { request, result } = answered
+export function tryName(
+  completed: CompletedRequest,
+  { prompt, asked = [] }: Finding,
+  name: string,
+) {
+  const { request, result } = completed
   const other = asked[0]?.excluded ? `no ${name}` : name
   const prompts = new Set(request.prompts.map((old) => (old === prompt ? other : old)))
   const { metadata } = result
-  return separate(answered, { prompts: [...prompts], options: optionsOf(answered), metadata })
+  return separate(completed, { prompts: [...prompts], options: optionsOf(completed), metadata })
 }
 
 /** The sounds of the media that no prompt asked for, the most prominent first. */
-export function unaskedSounds({ request, result: { data } }: ShownResult): HeardSound[] {
+export function unaskedSounds({ request, result: { data } }: CompletedRequest): HeardSound[] {
   const findings = data.findings ?? []
   const asked = new Set(
     [
@@ -109,15 +114,15 @@ export function unaskedSounds({ request, result: { data } }: ShownResult): Heard
 }
 
 /** Asks for another sound of the same media, about which the spans and the model say nothing. */
-export function separateHeard(answered: ShownResult, name: string): Promise<void> {
-  const { spans: _spans, separator: _model, ...options } = optionsOf(answered)
-  return separate(answered, { prompts: [name], options, metadata: undefined })
+export function separateHeard(completed: CompletedRequest, name: string): Promise<void> {
+  const { spans: _spans, separator: _model, ...options } = optionsOf(completed)
+  return separate(completed, { prompts: [name], options, metadata: undefined })
 }
 
 /** Puts the source and the prompts back into the form, to be changed. */
-export function changeWords({ request, result }: ShownResult): void {
+export function changeWords({ request, result }: CompletedRequest): void {
   const { name, original, prompts } = request
   takeOutput({ name, place: placeOf(request), bytes: original })
-  chooseTask(TASKS.find(({ keeps }) => keeps === keptOf(result))!)
+  chooseTask(TASKS.find(({ keeps }) => keeps === preferredOutputOf(result))!)
   formPrompts.value = [...prompts]
 }

@@ -8,7 +8,7 @@ export type Finding = NonNullable<Result['data']['findings']>[number]
 /** An entry in the list of sounds in the media. */
 export type HeardSound = SoundsResult['data']['sounds'][number]
 
-/** What each state means to people, except for `unknown`. */
+/** The states in words, except for `unknown`. */
 const STATES = {
   found: 'found',
   similar: 'only similar',
@@ -57,17 +57,17 @@ const WHY_SOFTER = 'A model that is not sure makes a sound softer, so that error
 const LISTEN = 'Listen before you use it.'
 
 /** How many spans are listed; there may be a hundred. */
-const TOLD_MAX = 3
+const SPANS_SHOWN_MAX = 3
 
 /** For example `0:03–0:07, 12 % of the file`; empty if unknown. */
 export function whereText({ where = [], share }: Pick<Finding, 'where' | 'share'>): string {
   if (where.length === 0) return ''
-  const told = where
-    .slice(0, TOLD_MAX)
+  const spans = where
+    .slice(0, SPANS_SHOWN_MAX)
     .map(({ start, end }) => `${timeText(start)}–${timeText(end)}`)
-  const more = where.length - told.length
+  const more = where.length - spans.length
   return [
-    ...told,
+    ...spans,
     ...(more > 0 ? [`${more} more`] : []),
     ...(share === undefined ? [] : [`${shareText(share)} of the file`]),
   ].join(', ')

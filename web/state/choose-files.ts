@@ -1,13 +1,13 @@
-/** Takes what was chosen or dropped: a file, several, or the audio and video in folders. */
+/** Takes chosen or dropped files, or the audio and video in folders. */
 
 import { contentTypeOf, isMedia } from '../../clients/typescript/content-type.ts'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { setSource, type ChosenFile } from './draft.ts'
 
-/** How many files the page handles at once, as many as one call can list. */
+/** How many files the page handles at once: as many as one call can list. */
 export const FILES_MAX = 100
-/** How many files in folders are looked at, including files that are not media. */
-const LOOKED_AT_MAX = 10_000
+/** How many files of folders are examined, including those that are not media. */
+const EXAMINED_MAX = 10_000
 
 /** Types that the browser recognises reliably. */
 const NO_MEDIA = /^(text|image|font)\/|^application\/(pdf|zip|json)$/
@@ -37,14 +37,14 @@ export function choose(picked: readonly PickedFile[]): void {
         'at once. Choose fewer, or use the command line, which takes any number.',
     )
   }
-  files.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }))
+  files.sort((a, b) => a.path.localeCompare(b.path, undefined, { numeric: true }))
   const leftOut = picked.length - files.length
   setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
 }
 
 /**
- * Only for a single file, since with several the service refuses each on its line. @throws Error
- * saying what is wrong
+ * Checks a single file; of several, the service refuses each on its own line.
+ * @throws Error saying what is wrong
  */
 function assertUsable({ path, file: { size, type } }: PickedFile): void {
   if (size === 0) throw new Error(`${path} is empty.`)
@@ -66,29 +66,26 @@ export const filesListed = (files: FileList | null): PickedFile[] =>
  * @throws Error if there are too many, or something cannot be read
  */
 export async function filesDropped({ items }: DataTransfer): Promise<PickedFile[]> {
-  const held = [...items]
+  const entries = [...items]
     .filter(({ kind }) => kind === 'file')
-    // Files dragged from another program may not be on disk and have no entry.
+    // Files dragged from another program may not be on disk, and then have no entry.
     .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
-  const found: PickedFile[] = []
-  for (const one of held) {
-    if (one instanceof File) found.push({ path: one.name, file: one })
-    else if (one) await walk(one, found)
-  }
-  return found
-}
-
-async function walk(entry: FileSystemEntry, picked: PickedFile[]): Promise<void> {
-  for await (const one of filesIn(entry)) {
-    picked.push(one)
-    if (picked.length > LOOKED_AT_MAX) {
-      throw new Error(`There are more than ${LOOKED_AT_MAX} files in it: drop a smaller folder.`)
+  const picked: PickedFile[] = []
+  for (const entry of entries) {
+    if (!entry) continue
+    for await (const file of filesIn(entry)) {
+      picked.push(file)
+      if (picked.length <= EXAMINED_MAX) continue
+      throw new Error(`There are more than ${EXAMINED_MAX} files in it: drop a smaller folder.`)
     }
   }
+  return picked
 }
 
-async function* filesIn(entry: FileSystemEntry): AsyncGenerator<PickedFile> {
-  if (isFile(entry)) {
+async function* filesIn(entry: FileSystemEntry | File): AsyncGenerator<PickedFile> {
+  if (entry instanceof File) {
+    yield { path: entry.name, file: entry }
+  } else if (isFile(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
     yield { path: entry.fullPath.slice(1), file }
   } else {
@@ -96,8 +93,8 @@ async function* filesIn(entry: FileSystemEntry): AsyncGenerator<PickedFile> {
     const read = () =>
       new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     // Returns a few entries at a time, and none at the end.
-    for (let some = await read(); some.length > 0; some = await read()) {
-      for (const inner of some) yield* filesIn(inner)
+    for (let batch = await read(); batch.length > 0; batch = await read()) {
+      for (const inner of batch) yield* filesIn(inner)
     }
   }
 }

@@ -15,11 +15,11 @@ import { separators } from './separators.ts'
 
 export const task = signal<Task>(TASKS[0])
 
-export const askedMetadata = (): Pick<Submission, 'metadata'> => metadataOf(task.value)
+export const taskMetadata = (): Pick<Submission, 'metadata'> => metadataOf(task.value)
 
-export const askedSide = (): Pick<Submission['input'], 'side'> => sideOf(task.value)
+export const taskSide = (): Pick<Submission['input'], 'side'> => sideOf(task.value)
 
-export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): PreferredOutput =>
+export const preferredOutputOf = ({ metadata }: Pick<Result, 'metadata'>): PreferredOutput =>
   metadata?.keeps === 'residual' ? 'residual' : 'target'
 
 /** Fills in the form. */

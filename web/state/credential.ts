@@ -11,7 +11,7 @@ import { SERVICE } from './service.ts'
 
 export type Credential = { kind: 'key'; key: string } | { kind: 'session'; csrfToken: string }
 
-/** Undefined until it is known; null if the page must ask for a key. */
+/** Undefined while loading; null if the page must ask for a key. */
 export const credential = signal<Credential | null | undefined>(undefined)
 /** Why the page asks for a key. */
 export const credentialNotice = signal('')
@@ -30,7 +30,7 @@ interface Session {
  */
 export async function restoreCredential(): Promise<void> {
   const code = takeCode()
-  const current = await knownCredential()
+  const current = await currentCredential()
   if (code !== null && (current === null || confirm(REPLACE)) && (await exchangeCode(code))) return
   credential.value = current
 }
@@ -39,7 +39,7 @@ const REPLACE =
   'You are signed in already. Sign in with the code of this link instead? It may belong to ' +
   'another account, which then gets what you upload.'
 
-async function knownCredential(): Promise<Credential | null> {
+async function currentCredential(): Promise<Credential | null> {
   const key = sessionStorage.getItem(KEY)
   if (key !== null) return { kind: 'key', key }
   const reply = await fetch(SESSION).catch(() => undefined)
@@ -101,8 +101,7 @@ const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
 export function currentClient(signal?: AbortSignal): Client {
   const options = clientOptions(signal)
   const client = createClient(options)
-  // These calls are redirected to where the media is, which must not get the token; a GET needs
-  // none.
+  // This call is redirected to the media store, which must not get the token; a GET needs none.
   return options.headers
     ? { ...client, peaks: createClient({ ...options, headers: {} }).peaks }
     : client
@@ -111,7 +110,7 @@ export function currentClient(signal?: AbortSignal): Client {
 /** Options of a client with the current credential. @param signal aborts its calls */
 export function clientOptions(signal?: AbortSignal): ClientOptions {
   const current = credential.value
-  const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries and says why
+  const common = { ...(signal && { signal }), retries: 0 } // withRetries retries, and says why
   if (current?.kind !== 'session') return { ...common, baseUrl: SERVICE, apiKey: current?.key }
   const headers = csrfHeaders(current.csrfToken)
   return { ...common, baseUrl: `${SERVICE}/playground`, apiKey: undefined, headers }

@@ -18,7 +18,7 @@ export interface FileSource {
   bytes: Blob
 }
 
-/** How a submission refers to an output of a request. */
+/** The fields by which a submission refers to an output of a request. */
 export type OutputPlace = Required<Pick<Submission['input'], 'request_id' | 'output'>> &
   Pick<Submission['input'], 'output_index'>
 
@@ -27,7 +27,7 @@ export interface OutputSource {
   kind: 'output'
   name: string
   place: OutputPlace
-  /** Null if it is too long to be decoded in the page, or not in this browser. */
+  /** Null if it is too long to be decoded in the page, or this browser doesn't have it. */
   bytes: Blob | null
 }
 
@@ -66,7 +66,7 @@ export type Options = Pick<
 >
 
 /** Everything in a submission except prompts and media. */
-export type AskedOptions = Options & { spans?: Span[] }
+export type RequestOptions = Options & { spans?: Span[] }
 
 export const PROMPTS_MAX = 8
 
@@ -76,7 +76,7 @@ export const spans = signal<Span[]>([])
 /** Only what differs from the service's defaults. */
 export const options = signal<Options>({})
 
-/** Whether the files let requests go first that others wait for. */
+/** Whether the files may wait, so that requests of others go first. */
 export const mayWait = signal(false)
 
 /** Sets the source and drops spans and the track, which belonged to the previous one. */
@@ -97,7 +97,7 @@ export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
 const isVideo = ({ contentType }: FileSource): boolean => contentType.startsWith('video/')
 
 /** The prompts that are not empty, without duplicates. */
-export const givenPrompts = (): string[] => [
+export const filledPrompts = (): string[] => [
   ...new Set(prompts.value.map((prompt) => prompt.trim()).filter(Boolean)),
 ]
 
@@ -121,10 +121,10 @@ export function clearDraft(): void {
   mayWait.value = false
 }
 
-/** How a submission refers to its media. */
+/** The fields by which a submission refers to its media. */
 export type Place = { file_id: string } | { audio_url: string } | OutputPlace
 
-export const askedOptions = (): AskedOptions => ({
+export const formOptions = (): RequestOptions => ({
   ...options.value,
   ...(spans.value.length > 0 && { spans: spans.value }),
 })
@@ -134,7 +134,7 @@ export const promptInput = (prompts: readonly string[]) =>
   prompts.length === 1 ? { prompt: prompts[0]! } : { prompts: [...prompts] }
 
 /** The `input` of the submission without its media. */
-export const askedInput = () => ({ ...promptInput(givenPrompts()), ...askedOptions() })
+export const formInput = () => ({ ...promptInput(filledPrompts()), ...formOptions() })
 
 /** The `input` of the submission. */
-export const inputOf = (place: Place) => ({ ...askedInput(), ...place })
+export const inputOf = (place: Place) => ({ ...formInput(), ...place })

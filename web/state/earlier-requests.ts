@@ -4,18 +4,18 @@ import { useEffect, useState } from 'preact/hooks'
 import { currentClient, messageOf } from './credential.ts'
 import type { RequestListItem } from './open-request.ts'
 
-/** How many rows one press adds. */
+/** How many rows `more` adds. */
 const PAGE = 10
-/** How many requests one call of a search returns. */
-const SEARCHED = 100
-/** How many requests one press searches. */
+/** How many requests each call of a search gets. */
+const SEARCH_PAGE = 100
+/** How many more requests `more` searches. */
 const SEARCHED_MAX = 1_000
 
 export const promptsOf = ({ prompt, prompts = [prompt] }: RequestListItem): string =>
   prompts.join(', ')
 
 /** Returns whether each word is in the prompts or the file's name, in any case. */
-const fits = (request: RequestListItem, words: readonly string[]): boolean => {
+const matches = (request: RequestListItem, words: readonly string[]): boolean => {
   const text = `${promptsOf(request)} ${request.file_name}`.toLowerCase()
   return words.every((word) => text.includes(word))
 }
@@ -24,38 +24,37 @@ const START = { listed: [] as readonly RequestListItem[], cursor: '' as string |
 
 export function useEarlierRequests(search: string) {
   const [{ listed, cursor }, setLoaded] = useState(START)
-  const [limits, setLimits] = useState({ rows: PAGE, looked: SEARCHED_MAX })
+  const [limits, setLimits] = useState({ rows: PAGE, searched: SEARCHED_MAX })
   const [problem, setProblem] = useState('')
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const fitting = listed.filter((request) => fits(request, words))
+  const found = listed.filter((request) => matches(request, words))
   const needsMore =
-    cursor !== null && fitting.length < limits.rows && listed.length < limits.looked && !problem
+    cursor !== null && found.length < limits.rows && listed.length < limits.searched && !problem
   useEffect(() => {
     if (!needsMore) return undefined
-    let isLeft = false
-    const limit = words.length > 0 ? SEARCHED : PAGE
+    let isStale = false
+    const limit = words.length > 0 ? SEARCH_PAGE : PAGE
     currentClient()
       .list({ limit, cursor, model: 'audio/separate' })
       .then(
-        (page) => {
-          if (isLeft) return
-          const { data, next_cursor: cursor } = page
+        ({ data, next_cursor: cursor }) => {
+          if (isStale) return
           setLoaded((before) => ({ listed: [...before.listed, ...data], cursor }))
         },
         (error: unknown) => setProblem(messageOf(error)),
       )
-    return () => void (isLeft = true)
+    return () => void (isStale = true)
   }, [needsMore, listed.length])
   return {
-    rows: fitting.slice(0, limits.rows),
-    looked: listed.length,
-    isLooking: needsMore,
-    /** Undefined: there is nothing more. */
+    rows: found.slice(0, limits.rows),
+    searched: listed.length,
+    isSearching: needsMore,
+    /** Undefined if there are no more. */
     more:
-      (cursor !== null || fitting.length > limits.rows) && !needsMore
+      (cursor !== null || found.length > limits.rows) && !needsMore
         ? () => {
             setProblem('')
-            setLimits({ rows: limits.rows + PAGE, looked: listed.length + SEARCHED_MAX })
+            setLimits({ rows: limits.rows + PAGE, searched: listed.length + SEARCHED_MAX })
           }
         : undefined,
     rename: (id: string, name: string) =>

@@ -1,36 +1,37 @@
 /**
- * Several files, each a request of its own: sends them, follows them together, and knows them again
- * after a reload of this tab.
+ * Sends several files, each a request of its own, follows them together, and restores the list after
+ * a reload of this tab.
  */
 
 import { computed, signal, type Signal } from '@preact/signals'
 import type { Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
+import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
-import { doubtLength } from './doubt.ts'
+import { lengthWarning } from './source-warning.ts'
 import {
-  askedInput,
-  givenPrompts,
+  formInput,
+  filledPrompts,
   mayWait,
   setSource,
   type FileSource,
   type SeveralFiles,
 } from './draft.ts'
-import { keepSource, loadSource } from './kept-sources.ts'
-import { isAway, waitFor, sleep } from './patience.ts'
+import { keepSource, loadSource } from './source-cache.ts'
+import { withRetries } from './retry.ts'
 import { openRequest, sendProblem } from './open-request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata, askedSide } from './chosen-task.ts'
+import { taskMetadata, taskSide } from './chosen-task.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
   path: string
   prompts: readonly string[]
-  /** Null if the page was reloaded since, and can't read the file any more. */
-  given: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata' | 'priority'>) | null
-  /** Uploaded and submitted, but not yet answered. */
+  /** Null after a reload of the page, which then can't read the file any more. */
+  draft: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata' | 'priority'>) | null
+  /** The submission, once the file is uploaded. */
   submit: Submit | null
   state: Signal<EntryState>
   /** Aborts the upload. */
@@ -43,7 +44,7 @@ export type EntryState =
   | { kind: 'sending'; part: number }
   /** The service accepts no more for now. */
   | { kind: 'held'; why: string }
-  /** Null until the service was asked for it. */
+  /** The status is null until the service has reported it. */
   | { kind: 'submitted'; id: string; status: Status | null }
   | { kind: 'canceled' }
   /** No request was made. */
@@ -52,9 +53,9 @@ export type EntryState =
 export type Outcome = 'separated' | 'failed' | 'canceled'
 
 export const entries = signal<readonly Entry[]>([])
-/** True if files were added since the page was loaded. */
+/** Whether files were added since the page was loaded. */
 export const hasAdded = signal(false)
-/** Why nothing more is sent until the user says so. */
+/** Why sending is paused until the user resumes it. */
 export const stopped = signal('')
 /** Why the requests can't be followed now. */
 export const problem = signal('')
@@ -66,7 +67,7 @@ const POLL_MS = 2_000
 const LISTED_MAX = 100
 const never = new AbortController().signal
 
-/** Undefined: it has not ended. */
+/** Undefined until it has ended. */
 export function outcomeOf(state: EntryState): Outcome | undefined {
   if (state.kind === 'failed' || state.kind === 'canceled') return state.kind
   if (state.kind !== 'submitted') return undefined
@@ -86,7 +87,7 @@ export function filesAheadOf(id: string): number {
 
 export const counts = computed(() => {
   const outcomes = entries.value.map(({ state }) => outcomeOf(state.value))
-  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length
+  const count = (kind: Outcome) => outcomes.filter((outcome) => outcome === kind).length
   const [separated, failed, canceled] = [count('separated'), count('failed'), count('canceled')]
   const ended = separated + failed + canceled
   return { all: outcomes.length, ended, separated, failed, canceled }
@@ -102,10 +103,10 @@ addEventListener('beforeunload', (event) => {
 credential.subscribe((current) => {
   if (!current) return
   void follow()
-  sendWaiting() // submits that were not answered when the page was loaded again
+  sendWaiting() // submits that got no answer before the page was reloaded
 })
 
-/** Begins to send the files of the form, with its prompts and options. */
+/** Starts sending the files of the form, with its prompts and options. */
 export function separateFiles({ files }: SeveralFiles): void {
   const all = entries.value.length + files.length
   sendProblem.value =
@@ -113,14 +114,15 @@ export function separateFiles({ files }: SeveralFiles): void {
       ? `The list holds at most ${FILES_MAX} files; this would make ${all}. Close it first.`
       : ''
   if (all > FILES_MAX) return
-  const input = { ...askedInput(), ...askedSide() }
+  const input = { ...formInput(), ...taskSide() }
   const priority = mayWait.value && ({ priority: 'batch' } as const)
-  const [asked, prompts] = [{ input, ...askedMetadata(), ...priority }, givenPrompts()]
+  const submission = { input, ...taskMetadata(), ...priority }
+  const prompts = filledPrompts()
   const added = files.map(({ path, source }) =>
     entryOf({
       path,
       prompts,
-      given: { source, ...asked },
+      draft: { source, ...submission },
       submit: null,
       state: { kind: 'waiting' },
     }),
@@ -131,13 +133,13 @@ export function separateFiles({ files }: SeveralFiles): void {
   sendWaitingFiles()
 }
 
-const entryOf = ({ state, ...known }: Omit<Entry, 'state' | 'abort'> & { state: EntryState }) => ({
-  ...known,
+const entryOf = ({ state, ...fields }: Omit<Entry, 'state' | 'abort'> & { state: EntryState }) => ({
+  ...fields,
   state: signal(state),
   abort: new AbortController(),
 })
 
-/** Sends what waits. */
+/** Resumes sending. */
 export function sendWaitingFiles(): void {
   stopped.value = ''
   saveQueue()
@@ -178,33 +180,34 @@ async function send(entry: Entry): Promise<void> {
   saveQueue()
 }
 
-/** The id of a new request. */
+/** Uploads and submits. @returns the id of the new request */
 async function request(entry: Entry): Promise<string> {
   const { state, abort } = entry
   const { signal } = abort
-  const patience = { signal, onWait: (why: string) => (state.value = { kind: 'held', why }) }
-  entry.submit ??= await waitFor(() => upload(entry), patience)
+  const options = { signal, onWait: (why: string) => (state.value = { kind: 'held', why }) }
+  entry.submit ??= await withRetries(() => upload(entry), options)
   saveQueue()
-  const { submit: own } = entry
-  return waitFor(() => submit(own, signal), patience)
+  const submission = entry.submit
+  return withRetries(() => submit(submission, signal), options)
 }
 
-async function upload({ given, state, abort: { signal } }: Entry): Promise<Submit> {
-  if (!given) throw new Error(LOST)
-  const { source, ...asked } = given
-  await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
-  const doubt = await doubtLength(source.bytes)
-  if (doubt) throw new Error(`${doubt} Choose it alone to send it anyway.`)
+async function upload({ draft, state, abort: { signal } }: Entry): Promise<Submit> {
+  if (!draft) throw new Error(LOST)
+  const { source, ...submission } = draft
+  await source.bytes.slice(0, 1).arrayBuffer() // throws if the file is gone or has changed
+  const warning = await lengthWarning(source.bytes)
+  if (warning) throw new Error(`${warning} Choose it alone to send it anyway.`)
   const place = await placeOf(source, currentClient(signal), (part) => {
     state.value = { kind: 'sending', part }
   })
-  const input = { ...asked.input, ...place }
-  return { ...asked, input, idempotencyKey: newIdempotencyKey() }
+  const input = { ...submission.input, ...place }
+  return { ...submission, input, idempotencyKey: newIdempotencyKey() }
 }
 
 /** Returns whether every other file would fail in the same way. */
 const affectsEveryFile = (error: unknown): boolean =>
-  isAway(error) || (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
+  isUnavailable(error) ||
+  (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
 
 let isFollowing = false
 
@@ -228,11 +231,11 @@ const underWay = () =>
     return state.kind === 'submitted' && !outcomeOf(state) ? [{ entry, id: state.id }] : []
   })
 
-/** One call for the account's newest requests; those further back are asked for by their ids. */
+/** Gets the account's newest requests in one call, and older ones by their ids. */
 async function pollRequests(): Promise<void> {
   const open = underWay()
   const client = currentClient()
-  const { data } = await waitFor(() => client.list({ limit: LISTED_MAX }), { signal: never })
+  const { data } = await withRetries(() => client.list({ limit: LISTED_MAX }), { signal: never })
   const newest = new Map(data.map((listed) => [listed.request_id, listed]))
   for (const { entry, id } of open) {
     const state: EntryState = newest.has(id)
@@ -244,7 +247,7 @@ async function pollRequests(): Promise<void> {
 
 async function pollRequest(id: string): Promise<EntryState> {
   try {
-    const status = await waitFor(() => currentClient().status(id), { signal: never })
+    const status = await withRetries(() => currentClient().status(id), { signal: never })
     return { kind: 'submitted', id, status }
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
@@ -259,23 +262,23 @@ export async function cancelEntry(entry: Entry): Promise<void> {
   if (outcomeOf(current)) return
   if (current.kind === 'waiting' && submit) {
     abort.abort()
-    await send(entry) // it may have been made: another try tells what is to be canceled
+    await send(entry) // the request may exist: a retry tells which one to cancel
   } else if (current.kind === 'waiting') state.value = { kind: 'canceled' }
   else if (current.kind !== 'submitted') abort.abort()
   else {
     try {
       const { id } = current
-      const status = await waitFor(() => currentClient().cancel(id), { signal: never })
+      const status = await withRetries(() => currentClient().cancel(id), { signal: never })
       state.value = { kind: 'submitted', id, status }
     } catch (error) {
-      // One that has just ended is looked at soon.
+      // 409: it has just ended, which the next poll shows.
       if (!(error instanceof ApiError && error.status === 409)) problem.value = messageOf(error)
     }
   }
   saveQueue()
 }
 
-/** Cancels what is not sent first, so that it is not sent in place of what is canceled. */
+/** Cancels unsent files first, so that they don't take the place of canceled ones. */
 export async function cancelAll(): Promise<void> {
   const unsent = entries.value.filter(isUnsent)
   const others = entries.value.filter((entry) => !isUnsent(entry))
@@ -283,16 +286,16 @@ export async function cancelAll(): Promise<void> {
 }
 
 /** Opens the request of a file in the player. */
-export async function listenTo({ path, prompts, given, state }: Entry): Promise<void> {
+export async function listenTo({ path, prompts, draft, state }: Entry): Promise<void> {
   const current = state.value
   if (current.kind !== 'submitted') return
-  const bytes = given?.source.bytes
+  const bytes = draft?.source.bytes
   if (bytes) await keepSource(current.id, bytes)
   const original = bytes ?? (await loadSource(current.id))
   openRequest({ id: current.id, name: path.split('/').at(-1)!, prompts, original })
 }
 
-/** Names the file of a renamed request anew, in its folder. */
+/** Shows the new name of a request's file, in its folder. */
 export function renameEntry(id: string, name: string): void {
   entries.value = entries.value.map((entry) => {
     const { value } = entry.state
@@ -317,11 +320,11 @@ const LOST = 'The page was reloaded before this file was sent; choose it again.'
 interface StoredEntry {
   path: string
   prompts: readonly string[]
-  /** The request's, if there is one. */
+  /** Of the request, if there is one. */
   id?: string
-  /** Not answered yet. */
+  /** A submission that got no answer yet. */
   submit?: Submit
-  /** Why there is none. */
+  /** Why there is no request. */
   why?: string
   isCanceled?: boolean
 }
@@ -329,13 +332,8 @@ interface StoredEntry {
 /** Keeps the list in this tab. */
 function saveQueue(): void {
   const list = entries.value.map((entry): StoredEntry => {
-    const {
-      path,
-      prompts,
-      submit,
-      abort,
-      state: { value },
-    } = entry
+    const { path, prompts, submit, abort } = entry
+    const { value } = entry.state
     return {
       path,
       prompts,
@@ -354,8 +352,8 @@ export function restoreFiles(): void {
   const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as StoredEntry[]
   entries.value = list.map((stored) => {
     const { path, prompts, submit = null, isCanceled = false } = stored
-    const entry = entryOf({ path, prompts, given: null, submit, state: stateOf(stored) })
-    // a canceled one is submitted again all the same, to learn which request to cancel
+    const entry = entryOf({ path, prompts, draft: null, submit, state: stateOf(stored) })
+    // a canceled submit is repeated all the same, to learn which request to cancel
     if (submit && isCanceled) entry.abort.abort()
     return entry
   })

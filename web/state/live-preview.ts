@@ -10,7 +10,7 @@ import { stateOf, type MixerState } from '../audio/mixer-state.ts'
 import { isOgg } from '../audio/ogg.ts'
 import { planesOf } from '../audio/peaks.ts'
 import { segmentReader, streamedSounds, type SegmentReader } from '../audio/sounds.ts'
-import { keptOf } from './chosen-task.ts'
+import { preferredOutputOf } from './chosen-task.ts'
 import { currentClient } from './credential.ts'
 import { readRange } from './read-range.ts'
 import type { OpenRequest } from './open-request.ts'
@@ -117,7 +117,7 @@ export class LivePreview {
       { kind: 'residual' as const, label: 'The rest' },
     ]
     const lanes = named.map((name, i) => createLane({ ...name, output: null }, sounds[i]!))
-    lanes.find(({ kind }) => kind === keptOf(status.peek() ?? {}))!.isSolo.value = true
+    lanes.find(({ kind }) => kind === preferredOutputOf(status.peek() ?? {}))!.isSolo.value = true
     const streamed = streamedSounds({
       index: { ...index, samples: Math.round(duration * index.sample_rate) },
       lanes: lanes.length,

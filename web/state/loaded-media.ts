@@ -15,7 +15,7 @@ import type { OutputPlace } from './draft.ts'
 import { readRange } from './read-range.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './open-request.ts'
-import { keptOf } from './chosen-task.ts'
+import { preferredOutputOf } from './chosen-task.ts'
 
 /** The part of a result that is played, which shared results have too. */
 export type PlayableResult = Pick<Result, 'data' | 'metadata'>
@@ -156,7 +156,7 @@ async function loadedOf(
   const lanes = [mixture, ...outputsOf(request, result)].map((named, i) =>
     createLane(named, measured[i]!),
   )
-  lanes.find(({ kind }) => kind === keptOf(result))!.isSolo.value = true
+  lanes.find(({ kind }) => kind === preferredOutputOf(result))!.isSolo.value = true
   const lossless = async () => (await decodeAll()).buffers
   return {
     mixer: new Mixer(lanes, sounds, isDecodable(result) ? lossless : null),

@@ -1,10 +1,10 @@
 import { extensionOf } from '../../shared/file-name.ts'
 
 /**
- * Returns the name of a file that is renamed: with the extension that it had if it is given none,
- * and without folders, which its outputs would not have.
+ * Returns the new name of a file: a name without extension keeps the old one, and slashes are
+ * replaced, because outputs have no folders.
  */
-export function newNameOf(before: string, given: string): string {
-  const name = given.trim().replace(/[/\\]/g, '_')
-  return name !== '' && extensionOf(name) === '' ? name + extensionOf(before) : name
+export function newNameOf(oldName: string, input: string): string {
+  const name = input.trim().replace(/[/\\]/g, '_')
+  return name !== '' && extensionOf(name) === '' ? name + extensionOf(oldName) : name
 }

@@ -4,24 +4,24 @@ import { signal, type Signal } from '@preact/signals'
 import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
+import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
-  askedOptions,
-  givenPrompts,
+  formOptions,
+  filledPrompts,
   inputOf,
   setSource,
   source,
-  type AskedOptions,
+  type RequestOptions,
   type OutputSource,
   type Source,
 } from './draft.ts'
-import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
-import { isAway, sleep } from './patience.ts'
+import { forgetSource, keepSource, loadSource } from './source-cache.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata, askedSide, chooseTask } from './chosen-task.ts'
+import { taskMetadata, taskSide, chooseTask } from './chosen-task.ts'
 
 export type RequestListItem = RequestList['data'][number]
 
@@ -32,16 +32,16 @@ export interface OpenRequest {
   prompts: readonly string[]
   /** The media itself, if it is in this browser. */
   original: Blob | null
-  /** The options that it was submitted with; absent if this page did not submit it in this form. */
-  options?: AskedOptions | undefined
+  /** The options that it was submitted with; absent if another page submitted it. */
+  options?: RequestOptions | undefined
   /** Whether playback starts as soon as the lanes are loaded. */
   playsAtOnce?: boolean
-  /** How what was separated was heard before the rest was done; null if it was not. */
+  /** How its live preview was played; null if it was not. */
   heard?: MixerState | null
   status: Signal<Status | null>
   /** Why it cannot be followed. */
   problem: Signal<string>
-  /** When a service that does not answer is tried again, as by `Date.now`; null if it answers. */
+  /** Time of the next attempt to reach the service, as by `Date.now`; null while it answers. */
   retryAt: Signal<number | null>
 }
 
@@ -63,10 +63,10 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    const [name, prompts] = [nameOf(chosen), givenPrompts()]
+    const [name, prompts] = [nameOf(chosen), filledPrompts()]
     const idempotencyKey = newIdempotencyKey()
-    const asked = { input: { ...inputOf(place), ...askedSide() }, ...askedMetadata() }
-    const submitting = { ...asked, idempotencyKey, name, prompts, options: askedOptions() }
+    const submission = { input: { ...inputOf(place), ...taskSide() }, ...taskMetadata() }
+    const submitting = { ...submission, idempotencyKey, name, prompts, options: formOptions() }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
@@ -85,9 +85,9 @@ export async function send(work: (abort: AbortController) => Promise<void>): Pro
   }
 }
 
-/** What this tab remembers of a submit until it is answered. */
+/** A submit as this tab remembers it until it is answered. */
 interface Submitting extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'options'> {
-  /** The submit is repeated even so, in order to learn what to cancel. */
+  /** A canceled submit is repeated all the same, to learn which request to cancel. */
   isCanceled?: boolean
 }
 
@@ -99,7 +99,7 @@ export async function submitAndOpen(
   bytes: Blob | null,
   abort: AbortController,
 ): Promise<void> {
-  const keep = (kept: Submitting) => sessionStorage.setItem(KEY, JSON.stringify(kept))
+  const keep = (value: Submitting) => sessionStorage.setItem(KEY, JSON.stringify(value))
   keep(submitting)
   abort.signal.addEventListener('abort', () => keep({ ...submitting, isCanceled: true }))
   sending.value = { part: 1, abort }
@@ -110,7 +110,7 @@ export async function submitAndOpen(
     openRequest({ id, name, prompts, options, original: bytes ?? (await loadSource(id)) })
     forgetSubmit()
   } catch (error) {
-    if (!isAway(error)) forgetSubmit() // otherwise the request may have been made
+    if (!isUnavailable(error)) forgetSubmit() // otherwise the request may have been made
     throw error
   }
 }
@@ -142,11 +142,21 @@ export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
   close()
 }
 
-type OpenRequestFields = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
-
 /** Shows a request and follows it. */
-export const openRequest = (fields: OpenRequestFields): void =>
-  show({ ...fields, status: signal(null), problem: signal(''), retryAt: signal(null) })
+export function openRequest(
+  fields: Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>,
+): void {
+  leave()
+  const open: OpenRequest = {
+    ...fields,
+    status: signal(null),
+    problem: signal(''),
+    retryAt: signal(null),
+  }
+  request.value = open
+  nameView({ kind: 'request', id: open.id })
+  void follow(open, following.signal)
+}
 
 /** Puts the source of a request into the form, for other sounds. */
 export async function separateAgain({
@@ -175,7 +185,7 @@ export async function deleteRequest(id: string): Promise<void> {
   await forgetSource(id)
 }
 
-/** Shows what the address names: a request of the account, or the form. */
+/** Shows the request that the address names, or the form. */
 export async function openFromAddress(): Promise<void> {
   const view = viewInAddress()
   if (view.kind === 'form') leave()
@@ -196,13 +206,13 @@ const isFollowed = (id: string): boolean => {
   return open?.id === id && open.problem.peek() === ''
 }
 
-/** Whether the address still names this request, so that nobody who went on is disturbed. */
+/** Whether the address still names this request; otherwise the user has moved on. */
 function isInAddress(id: string): boolean {
   const view = viewInAddress()
   return view.kind === 'request' && view.id === id
 }
 
-/** As listed, because the status has neither file name nor prompt. */
+/** Finds it in the list, because the status has neither file name nor prompt. */
 async function find(id: string): Promise<RequestListItem | undefined> {
   const client = currentClient()
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -216,19 +226,12 @@ async function find(id: string): Promise<RequestListItem | undefined> {
 
 /** Shorter pauses are not worth mentioning. */
 const SHOWN_MS_MIN = 1_000
-/** How long to wait once the client has given up. */
+/** How long to wait after the client has given up. */
 const RETRY_MS = 5_000
 
 let following = new AbortController()
 
-function show(next: OpenRequest): void {
-  leave()
-  request.value = next
-  nameView({ kind: 'request', id: next.id })
-  void follow(next, following.signal)
-}
-
-/** Returns to the form; the request goes on. */
+/** Returns to the form; the request continues. */
 export function close(): void {
   leave()
   nameView({ kind: 'form' })
@@ -240,7 +243,7 @@ function leave(): void {
   request.value = null
 }
 
-/** Follows a request as long as it is shown, however long the service does not answer. */
+/** Follows a request as long as it is shown, even while the service does not answer. */
 async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   const onRetry = (ms: number) => {
     if (ms >= SHOWN_MS_MIN) open.retryAt.value = Date.now() + ms
@@ -254,7 +257,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
         }
         return
       } catch (error) {
-        if (!isAway(error)) throw error
+        if (!isUnavailable(error)) throw error
         onRetry(RETRY_MS)
         await sleep(RETRY_MS, signal)
       }

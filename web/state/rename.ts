@@ -6,12 +6,11 @@ import { newNameOf } from './new-name.ts'
 
 /**
  * Asks for a new name of a request, and renames it.
- * @returns the new name; null if nobody gave one
+ * @returns the new name; null if it stays
  */
 export async function renameRequest(id: string, name: string): Promise<string | null> {
-  const given = prompt('Name it anew. Files that you save are named after it.', name)
-  if (given === null || given === name) return null
-  const next = newNameOf(name, given)
+  const input = prompt('New name. Files that you save are named after it.', name)
+  const next = newNameOf(name, input ?? '')
   if (next === '' || next === name) return null
   await currentClient().rename(id, next)
   renameEntry(id, next)

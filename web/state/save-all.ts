@@ -6,7 +6,7 @@
 import { signal } from '@preact/signals'
 import { currentClient, messageOf } from './credential.ts'
 import { filesOf } from './output-files.ts'
-import { waitFor } from './patience.ts'
+import { withRetries } from './retry.ts'
 import { entries, outcomeOf, type Entry } from './file-queue.ts'
 
 /** Only in Chromium-based browsers, over HTTPS and on localhost. */
@@ -54,14 +54,14 @@ async function saveEntry(
   const current = state.value
   if (current.kind !== 'submitted') return 0
   const client = currentClient(signal)
-  const { data } = await waitFor(() => client.result(current.id), { signal })
+  const { data } = await withRetries(() => client.result(current.id), { signal })
   const outputs = [...(data.targets ?? [data.target]), data.residual].flatMap(filesOf)
   let folder = root
   for (const name of path.split('/').slice(0, -1)) {
     folder = await folder.getDirectoryHandle(name, { create: true })
   }
   for (const { url, name } of outputs) {
-    const { body } = await waitFor(() => client.open(url), { signal })
+    const { body } = await withRetries(() => client.open(url), { signal })
     await write(folder, await freeName(folder, name), body!)
   }
   return outputs.length

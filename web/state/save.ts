@@ -44,18 +44,17 @@ function download(blob: Blob, name: string): void {
 }
 
 /**
- * Makes a file in another format.
- * @param open returns its address, or its bytes as WAV
+ * Makes a file in a format.
+ * @param open returns the address of the sound, or the sound itself
  */
 export const saveAs = (
   name: string,
   format: SoundFormat,
-  open: () => string | Promise<Blob>,
+  open: () => string | Promise<AudioBuffer>,
 ): Promise<void> =>
-  saveMade(withExtension(name, format), async ({ convert }, options) => {
-    const media = await open()
-    return media instanceof Blob && format === 'wav' ? media : convert(media, format, options)
-  })
+  saveMade(withExtension(name, format), async ({ convert }, options) =>
+    convert(await open(), format, options),
+  )
 
 /** Makes a copy of one of the service's videos with another sound. */
 export const saveVideo = (

@@ -45,7 +45,7 @@ export function answerTo(prompt: string, separator?: string): string {
   try {
     const { model, wanted, unwanted, reading } = routePrompt(prompt, separators.value, separator)
     if (reading.isPlain && wanted.length === 1 && wanted[0]!.stems.length === 0) {
-      return `“${prompt}”, by ${model}${doubtOf(reading, model)}`
+      return `“${prompt}”, by ${model}${unknownNameWarning(reading, model)}`
     }
     const namesOf = (questions: readonly Question[]) =>
       questions.flatMap(({ sound, stems }) => (stems.length > 0 ? stems : [sound])).join(' and ')
@@ -67,7 +67,7 @@ export function isSongHintDue(prompts: readonly string[], separator: string = AU
 }
 
 /** A warning about a sound that the tables of names do not contain. */
-function doubtOf({ wanted }: PromptReading, model: string): string {
+function unknownNameWarning({ wanted }: PromptReading, model: string): string {
   const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
   const isListed = wanted.some(({ name, isKnown }) => isKnown || names.includes(name))
   if (names.length === 0 || isListed) return ''

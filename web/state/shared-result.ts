@@ -5,7 +5,7 @@ import { createClient, type NewShare, type SharedResult } from '../../clients/ty
 import type { PlayableResult } from './loaded-media.ts'
 import type { OpenRequest } from './open-request.ts'
 import { parameters } from './address.ts'
-import { keptOf } from './chosen-task.ts'
+import { preferredOutputOf } from './chosen-task.ts'
 import { SERVICE } from './service.ts'
 
 export interface SharedView {
@@ -47,6 +47,6 @@ const KEEPS = 'keeps'
 
 /** The address of a new share, including which output plays first. */
 export function addressOf({ url }: NewShare, result: PlayableResult): string {
-  const kept = keptOf(result)
+  const kept = preferredOutputOf(result)
   return kept === 'target' ? url : `${url}&${KEEPS}=${kept}`
 }

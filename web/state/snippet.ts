@@ -1,6 +1,6 @@
 /** Shows the request in the form as code: one call that waits, and the download. */
 
-import { askedOptions, givenPrompts, inputOf, type AskedOptions, type Source } from './draft.ts'
+import { formOptions, filledPrompts, inputOf, type RequestOptions, type Source } from './draft.ts'
 import { SERVICE } from './service.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Command line'] as const
@@ -9,15 +9,15 @@ export type Language = (typeof LANGUAGES)[number]
 
 export function snippet(language: Language, source: Source): string {
   const makers = { curl, TypeScript: typeScript, Python: python, 'Command line': commandLine }
-  const given = givenPrompts()
+  const given = filledPrompts()
   const prompts = given.length > 0 ? given : ['piano']
-  return makers[language]({ source, prompts, options: askedOptions() })
+  return makers[language]({ source, prompts, options: formOptions() })
 }
 
 interface Parts {
   source: Source
   prompts: string[]
-  options: AskedOptions
+  options: RequestOptions
 }
 
 type Value = string | number | boolean | object

@@ -1,10 +1,7 @@
-/**
- * Keeps the media of requests in this browser, so that the page can still play and compare it after
- * a reload.
- */
+/** Keeps the media of requests in this browser, so that the page can play it after a reload. */
 
 const CACHE = 'winnow-sources'
-/** How many are kept, the newest ones. */
+/** How many are kept; the oldest are dropped. */
 const KEPT_MAX = 10
 
 const addressOf = (requestId: string): string => `playground/sources/${requestId}`
@@ -17,8 +14,8 @@ export async function keepSource(requestId: string, bytes: Blob): Promise<void> 
   if (!cache) return
   try {
     await cache.put(addressOf(requestId), new Response(bytes))
-    const kept = await cache.keys()
-    for (const old of kept.slice(0, Math.max(0, kept.length - KEPT_MAX))) await cache.delete(old)
+    const keys = await cache.keys()
+    for (const oldest of keys.slice(0, -KEPT_MAX)) await cache.delete(oldest)
   } catch (error) {
     // The browser's storage is full; the page works without it.
     console.warn('The media of this request is not kept for a reload.', error)
@@ -28,8 +25,8 @@ export async function keepSource(requestId: string, bytes: Blob): Promise<void> 
 /** Null if it is not kept here. */
 export async function loadSource(requestId: string): Promise<Blob | null> {
   const cache = await openCache()
-  const kept = await cache?.match(addressOf(requestId))
-  return kept ? kept.blob() : null
+  const response = await cache?.match(addressOf(requestId))
+  return response ? response.blob() : null
 }
 
 export async function forgetSource(requestId: string): Promise<void> {

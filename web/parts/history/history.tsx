@@ -36,13 +36,13 @@ function stateOf(request: RequestListItem): string {
 export function History() {
   const [search, setSearch] = useState('')
   const earlier = useEarlierRequests(search)
-  const { rows, looked, isLooking, more, problem, setProblem } = earlier
+  const { rows, searched, isSearching, more, problem, setProblem } = earlier
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => focusIfLost(heading.current), [rows.length])
   const open = (listed: RequestListItem) =>
     openListed(listed).catch((error: unknown) => setProblem(messageOf(error)))
   const nothing =
-    search.trim() === '' ? 'None. What you separate is listed here.' : `None of ${looked} fits.`
+    search.trim() === '' ? 'None. What you separate is listed here.' : `None of ${searched} fits.`
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history" ref={heading} tabIndex={-1}>
@@ -58,7 +58,7 @@ export function History() {
       </label>
       <Problem>{problem}</Problem>
       <p role="status" class="quiet">
-        {rows.length === 0 && (isLooking ? 'Looking…' : !problem && nothing)}
+        {rows.length === 0 && (isSearching ? 'Looking…' : !problem && nothing)}
       </p>
       <ul class="history">
         {rows.map((request) => (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { songStemsOf } from '../../../shared/tasks.ts'
 import { adminToken, showAdmin } from '../../state/admin.ts'
-import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
+import { filledPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 import { task } from '../../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../../state/separators.ts'
 
@@ -15,7 +15,7 @@ const QUIET_MS = 500
 export function Answers() {
   const isKnown = separators.value.length > 0
   const { separator } = options.value
-  const asked = isKnown ? givenPrompts() : []
+  const asked = isKnown ? filledPrompts() : []
   const text = asked.map((prompt) => answerTo(prompt, separator ?? undefined)).join('\n')
   const [said, setSaid] = useState('')
   useEffect(() => {
@@ -68,7 +68,7 @@ export function Stems() {
   if (separators.value.length === 0) return null
   if (stems.length === 0) return lacksStems() ? <NoStems /> : null
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
-  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
+  const given = filledPrompts().map((prompt) => prompt.toLowerCase())
   const isFull = given.length >= PROMPTS_MAX
   return (
     <div role="group" aria-label="Stems" class="choice">

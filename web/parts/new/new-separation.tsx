@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { doubt } from '../../state/doubt.ts'
-import { givenPrompts, mayWait, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
+import { sourceWarning } from '../../state/source-warning.ts'
+import { filledPrompts, mayWait, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
 import { sending, sendProblem, separate } from '../../state/open-request.ts'
 import { separateFiles } from '../../state/file-queue.ts'
 import { loadSeparatorsUntilKnown, soundNames } from '../../state/separators.ts'
@@ -27,13 +27,13 @@ export function NewSeparation() {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])
   useEffect(loadSeparatorsUntilKnown, [])
-  const hasPrompt = givenPrompts().length > 0
+  const hasPrompt = filledPrompts().length > 0
   const isReady = chosen !== null && hasPrompt
   const lacks = [...(chosen ? [] : ['a file']), ...(hasPrompt ? [] : ['a sound in words'])]
   const missing = lacks.length === 0 ? '' : `Still needed: ${lacks.join(' and ')}.`
   const send = (event: Event) => {
     event.preventDefault()
-    if (doubt.value && !confirm(`${doubt.value} Send it anyway?`)) return
+    if (sourceWarning.value && !confirm(`${sourceWarning.value} Send it anyway?`)) return
     if (chosen?.kind === 'files') separateFiles(chosen)
     else if (chosen) void separate(chosen)
   }

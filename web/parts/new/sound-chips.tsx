@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { givenPrompts, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
+import { filledPrompts, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 
 interface SoundChipsProps<Sound> {
   sounds: readonly Sound[]
@@ -11,7 +11,7 @@ interface SoundChipsProps<Sound> {
 
 /** A button for each sound that adds it to the prompts or removes it. */
 export function SoundChips<Sound>({ sounds, nameOf, titleOf, children }: SoundChipsProps<Sound>) {
-  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
+  const given = filledPrompts().map((prompt) => prompt.toLowerCase())
   const isFull = given.length >= PROMPTS_MAX
   return (
     <>

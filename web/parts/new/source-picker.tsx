@@ -9,7 +9,7 @@ import {
   type PickedFile,
 } from '../../state/choose-files.ts'
 import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
-import { doubt } from '../../state/doubt.ts'
+import { sourceWarning } from '../../state/source-warning.ts'
 import { Examples } from './examples.tsx'
 import { Problem } from '../problem.tsx'
 
@@ -46,7 +46,7 @@ export function SourcePicker() {
           )}
         </p>
         {!chosen && <p class="quiet">One file, several, or a folder. Or paste a file.</p>}
-        <Problem>{problem.value || doubt.value}</Problem>
+        <Problem>{problem.value || sourceWarning.value}</Problem>
         <div class="ways">
           <FileInput label="Choose files" accept="audio/*,video/*" isMain={!chosen} />
           {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}

@@ -1,6 +1,5 @@
 import type { SoundFormat } from '../../audio/convert.ts'
 import type { Mixer } from '../../audio/mixer.ts'
-import { encodeWav } from '../../audio/wav.ts'
 import { withExtension, type StoredFile } from '../../state/output-files.ts'
 import {
   isDecodable,
@@ -9,7 +8,7 @@ import {
   type PlayableResult,
 } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
-import { keptOf } from '../../state/chosen-task.ts'
+import { preferredOutputOf } from '../../state/chosen-task.ts'
 import { strengthOf } from './strength.tsx'
 import { making, saveAs, saveProblem, saveVideo, saveZip } from '../../state/save.ts'
 import { Problem } from '../problem.tsx'
@@ -25,7 +24,7 @@ interface DownloadsProps {
 
 /** Offers each output in each format, and all of them as one file. */
 export function Downloads({ request, result, mixer }: DownloadsProps) {
-  const kept = keptOf(result)
+  const kept = preferredOutputOf(result)
   const isKept = ({ kind }: NamedOutput) => Number(kind === kept)
   const outputs = outputsOf(request, result).sort((one, other) => isKept(other) - isKept(one))
   const files = outputs.flatMap(({ files }) => files)
@@ -76,10 +75,9 @@ function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[]
   }
   const named = (format: string) => withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
   const render = () => mixed.renderMixedBack(output)
-  const wav = async () => encodeWav(await render())
   const videos = files.filter(({ format }) => format === 'mp4')
   return [
-    ...FORMATS.map((format) => ({ format, make: () => saveAs(named(format), format, wav) })),
+    ...FORMATS.map((format) => ({ format, make: () => saveAs(named(format), format, render) })),
     ...videos.map(({ format, url }) => ({
       format,
       make: () => saveVideo(named(format), url, render),

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Output } from '../../audio/mixer.ts'
+import type { Output } from '../../audio/lane.ts'
 import { credential, currentClient, messageOf } from '../../state/credential.ts'
 import { takeOutput } from '../../state/open-request.ts'
 import { Problem } from '../problem.tsx'

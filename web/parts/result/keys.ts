@@ -1,6 +1,7 @@
 /** Keyboard shortcuts of the player. */
 
-import type { Lane, Mixer } from '../../audio/mixer.ts'
+import type { Lane } from '../../audio/lane.ts'
+import type { Mixer } from '../../audio/mixer.ts'
 
 const STEP_SECONDS = 5
 

@@ -1,6 +1,6 @@
 /** A colour for each lane that stands out on light and dark backgrounds. */
 
-import type { Lane } from '../../audio/mixer.ts'
+import type { Lane } from '../../audio/lane.ts'
 
 const MIXTURE = '#7386a8'
 const RESIDUAL = '#b4622d'

@@ -2,7 +2,8 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { planesOf } from '../../audio/decode.ts'
-import type { Lane, Mixer, Section } from '../../audio/mixer.ts'
+import type { Lane } from '../../audio/lane.ts'
+import type { Mixer, Section } from '../../audio/mixer.ts'
 import { magnitudesOf } from '../../audio/peaks.ts'
 import { windowOf } from '../../audio/sounds.ts'
 import type { Span } from '../../state/draft.ts'

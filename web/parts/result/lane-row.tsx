@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { Lane } from '../../audio/lane.ts'
 import { toDb } from '../../audio/levels.ts'
-import type { Lane, Mixer } from '../../audio/mixer.ts'
+import type { Mixer } from '../../audio/mixer.ts'
 import type { Span } from '../../state/draft.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
@@ -61,7 +62,7 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
   )
 }
 
-/** The buttons that choose which lanes are heard. Neither counts while A and B are compared. */
+/** Buttons that choose which lanes are heard; they have no effect while A and B are compared. */
 function SoloAndMute({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
   const { label, isSolo, isMuted } = lane
   const isMix = mixer.compared.value === null

@@ -9,7 +9,7 @@ import {
   tryName,
   unaskedSounds,
   vouch,
-  type ShownResult,
+  type CompletedRequest,
 } from '../../state/ask-again.ts'
 import { whereOfHeard, type Finding } from '../../state/chip.ts'
 import { sending, sendProblem } from '../../state/open-request.ts'
@@ -17,34 +17,34 @@ import { loadSeparatorsUntilKnown, separators } from '../../state/separators.ts'
 import { timeText } from '../../state/time-text.ts'
 import { Problem } from '../problem.tsx'
 
-interface OffersProps extends ShownResult {
+interface OffersProps extends CompletedRequest {
   /** Its loop marks where a sound is; null until there is one. */
   mixer: Mixer | null
 }
 
 /** Offers other separations of the same media, without another upload. */
-export function Offers({ mixer, ...answered }: OffersProps) {
+export function Offers({ mixer, ...completed }: OffersProps) {
   useEffect(() => {
     return separators.value.length === 0 ? loadSeparatorsUntilKnown() : undefined
   }, [])
-  const { findings = [] } = answered.result.data
+  const { findings = [] } = completed.result.data
   return (
     <section class="offers" aria-label="More from this file">
-      {offersOf(answered).map((vouching) => (
+      {offersOf(completed).map((vouching) => (
         <Vouch
           key={vouching.sounds.join()}
           vouching={vouching}
           where={mixer?.loop.value ?? null}
-          onPress={(where) => void vouch(answered, vouching, where)}
+          onPress={(where) => void vouch(completed, vouching, where)}
         />
       ))}
-      <OtherNames answered={answered} findings={findings} />
-      <AlsoHere answered={answered} />
+      <OtherNames completed={completed} findings={findings} />
+      <AlsoHere completed={completed} />
       <button
         type="button"
         class="link"
         disabled={sending.value !== null}
-        onClick={() => changeWords(answered)}
+        onClick={() => changeWords(completed)}
       >
         Not what you wanted? Change the words
       </button>
@@ -103,12 +103,12 @@ function describeVouched(
 }
 
 interface OtherNamesProps {
-  answered: ShownResult
+  completed: CompletedRequest
   findings: readonly Finding[]
 }
 
 /** Names to try instead of sounds that were not found. */
-function OtherNames({ answered, findings }: OtherNamesProps) {
+function OtherNames({ completed, findings }: OtherNamesProps) {
   return findings.map((finding) => {
     const names = otherNames(finding)
     if (names.length === 0) return null
@@ -122,7 +122,7 @@ function OtherNames({ answered, findings }: OtherNamesProps) {
             type="button"
             class="chip"
             disabled={sending.value !== null}
-            onClick={() => void tryName(answered, finding, name)}
+            onClick={() => void tryName(completed, finding, name)}
           >
             Try “{name}”
           </button>
@@ -133,8 +133,8 @@ function OtherNames({ answered, findings }: OtherNamesProps) {
 }
 
 /** Sounds of the same media that no prompt asked for. */
-function AlsoHere({ answered }: { answered: ShownResult }) {
-  const sounds = unaskedSounds(answered)
+function AlsoHere({ completed }: { completed: CompletedRequest }) {
+  const sounds = unaskedSounds(completed)
   if (sounds.length === 0) return null
   return (
     <div role="group" aria-label="Also in this file" class="choice">
@@ -147,7 +147,7 @@ function AlsoHere({ answered }: { answered: ShownResult }) {
           disabled={sending.value !== null}
           aria-label={`Separate ${sound.name}`}
           title={`Separates it from the same file. Heard at ${whereOfHeard(sound)}`}
-          onClick={() => void separateHeard(answered, sound.name)}
+          onClick={() => void separateHeard(completed, sound.name)}
         >
           {sound.name}
         </button>

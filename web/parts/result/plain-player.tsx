@@ -1,7 +1,7 @@
 import type { TargetedEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Peaks, Waveform } from '../../../clients/typescript/client.ts'
-import type { Output } from '../../audio/mixer.ts'
+import type { Output } from '../../audio/lane.ts'
 import { planesOf } from '../../audio/peaks.ts'
 import type { Finding } from '../../state/chip.ts'
 import { outputsOf, type PlayableResult } from '../../state/loaded-media.ts'

@@ -3,13 +3,12 @@ import { stemOf } from '../../../shared/file-name.ts'
 import { planesOf } from '../../audio/decode.ts'
 import { toDb } from '../../audio/levels.ts'
 import { integratedLoudness, truePeak } from '../../audio/loudness.ts'
-import { encodeWav } from '../../audio/wav.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { predictedSpans } from '../../audio/spans.ts'
 import type { LoadedResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { credential } from '../../state/credential.ts'
-import { making, save } from '../../state/save.ts'
+import { making, save, saveAs } from '../../state/save.ts'
 import { NullTest } from './null-test.tsx'
 import { Stage } from './stage.tsx'
 import { Video } from './video.tsx'
@@ -17,10 +16,7 @@ import { Video } from './video.tsx'
 export function Player({ loaded, request }: { loaded: LoadedResult; request: OpenRequest }) {
   const { mixer } = loaded
   const logs = request.status.value?.logs ?? []
-  const spans = predictedSpans(logs.map(({ message }) => message)).map((span) => ({
-    ...span,
-    include: true,
-  }))
+  const spans = predictedSpans(logs.map(({ message }) => message))
   return (
     <div class="player">
       {loaded.isSilent && <p class="finding unsure">This file is silent.</p>}
@@ -53,10 +49,7 @@ function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
   const mixName = `${stemOf(name)}.mix.wav`
   return (
     <>
-      <button
-        disabled={making.value !== null}
-        onClick={() => void save(mixName, async () => encodeWav(await render()))}
-      >
+      <button disabled={making.value !== null} onClick={() => void saveAs(mixName, 'wav', render)}>
         Save this mix
       </button>
       <button
