@@ -45,10 +45,10 @@ export type SegmentReader = (k: number) => Promise<readonly ArrayBuffer[]> | rea
 
 /** @param read fetches bytes of the segments, including the first and the last */
 export function segmentReader(
-  { bytes }: Pick<PreviewIndex, 'bytes'>,
-  lanes: number,
+  { bytes, levels }: Pick<PreviewIndex, 'bytes' | 'levels'>,
   read: (first: number, last: number) => Promise<ArrayBuffer>,
 ): SegmentReader {
+  const lanes = levels.length
   const starts = [0]
   for (const length of bytes) starts.push(starts.at(-1)! + length)
   return async (k) => {
@@ -62,17 +62,16 @@ export function segmentReader(
 }
 
 interface StreamOptions {
-  index: Pick<PreviewIndex, 'sample_rate' | 'samples' | 'segment_samples'>
-  lanes: number
+  index: Omit<PreviewIndex, 'bytes'>
   gain: number
   read: SegmentReader
 }
 
-export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sounds {
+export function streamedSounds({ index, gain, read }: StreamOptions): Sounds {
   const { sample_rate: sampleRate, samples, segment_samples: segmentSamples } = index
-  const laneSecondBytes = lanes * sampleRate * 2 * 4
+  const secondBytes = index.levels.length * sampleRate * 2 * 4 // stereo, as 32-bit samples
   const segmentSeconds = segmentSamples / sampleRate
-  const cachedMax = Math.max(3, Math.floor(CACHE_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
+  const cachedMax = Math.max(3, Math.floor(CACHE_BYTES_MAX / (secondBytes * segmentSeconds)))
   /** The most recently used segments come last. */
   const cache = new Map<number, Promise<readonly AudioBuffer[]>>()
 
@@ -87,7 +86,7 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
     segmentSeconds,
     sampleRate,
     gain,
-    windowSecondsMax: WINDOW_BYTES_MAX / laneSecondBytes,
+    windowSecondsMax: WINDOW_BYTES_MAX / secondBytes,
     segment(k) {
       const segment = cache.get(k) ?? load(k)
       cache.delete(k)

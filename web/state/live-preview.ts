@@ -1,4 +1,4 @@
-/** Plays what is separated so far of a request in progress, while there is more and more of it. */
+/** Plays the separated beginning of a request in progress, as it grows. */
 
 import { signal } from '@preact/signals'
 import type { Peaks, PreviewIndex } from '../../clients/typescript/client.ts'
@@ -15,7 +15,7 @@ import { currentClient } from './credential.ts'
 import { readRange } from './read-range.ts'
 import type { OpenRequest } from './open-request.ts'
 
-/** Most parts begin with less than this before their segments. */
+/** Most heads are shorter than this. */
 const HEAD_BYTES = 65_536
 
 interface Part {
@@ -26,7 +26,7 @@ interface Part {
   read: SegmentReader
 }
 
-/** The rest of a part is as in `shared/live-preview.ts`. */
+/** What precedes the segments of a part; `shared/live-preview.ts` has the format. */
 interface Head {
   peaks: Peaks & { preview: PreviewIndex }
   /** Where the segments start. */
@@ -49,12 +49,12 @@ export class LivePreview {
     this.#request = request
   }
 
-  /** Takes what is new. What cannot be read is not there: the request goes on without it. */
+  /** Reads new parts. Errors are ignored, because the request goes on without a preview. */
   update(): void {
     this.#latest = this.#latest.then(() => this.#update()).catch(() => undefined)
   }
 
-  /** Ends playback, and returns how it was heard; null if there was nothing to hear. */
+  /** Ends playback, and returns its state; null if there was nothing to play. */
   close(): MixerState | null {
     this.#isClosed = true
     const mixer = this.mixer.peek()
@@ -73,7 +73,7 @@ export class LivePreview {
       })
     if (live?.attempt !== this.#attempt) this.#parts = []
     this.#attempt = live?.attempt ?? ''
-    if (!live) return // the result will have what is waited for
+    if (!live) return // the result will have the missing segments
     for (const [i, part] of this.#parts.entries()) part.url = live.part_urls[i] ?? part.url
     for (const url of live.part_urls.slice(this.#parts.length)) {
       const head = await headOf(url)
@@ -83,21 +83,18 @@ export class LivePreview {
     }
   }
 
-  #add(url: string, { peaks, offset }: Head): void {
+  #add(url: string, head: Head): void {
     const last = this.#parts.at(-1)
     const first = last ? last.first + last.count : 0
-    const lanes = 2 + peaks.targets.length
-    const part: Part = { url, first, count: peaks.preview.bytes.length / lanes, read: () => [] }
-    part.read = segmentReader(peaks.preview, lanes, (from, to) =>
-      readRange(part.url, offset + from, offset + to),
-    )
+    const { bytes, levels, segment_samples: samples, sample_rate: rate } = head.peaks.preview
+    const part: Part = { url, first, count: bytes.length / levels.length, read: () => [] }
+    part.read = readerOf(part, head)
     this.#parts.push(part)
-    const { segment_samples: samples, sample_rate: rate } = peaks.preview
     this.seconds.value = ((first + part.count) * samples) / rate
     for (const wake of this.#waiting.splice(0)) wake()
   }
 
-  /** Draws it, in the length that it will have. */
+  /** Draws it, at the length of the whole media. */
   #show({ peaks }: Head, duration: number): void {
     const waveforms = [peaks.mixture, ...peaks.targets, peaks.residual]
     const sounds = waveforms.map((waveform, i): LaneSound => ({
@@ -120,7 +117,6 @@ export class LivePreview {
     lanes.find(({ kind }) => kind === preferredOutputOf(status.peek() ?? {}))!.isSolo.value = true
     const streamed = streamedSounds({
       index: { ...index, samples: Math.round(duration * index.sample_rate) },
-      lanes: lanes.length,
       gain: 1,
       read: (k) => this.#read(k),
     })
@@ -129,9 +125,9 @@ export class LivePreview {
 
   /**
    * Returns the segments `k`, once they are there.
-   * @param isAgain whether the addresses were just asked for anew
+   * @param isRefreshed whether the addresses were just read again
    */
-  async #read(k: number, isAgain = false): Promise<readonly ArrayBuffer[]> {
+  async #read(k: number, isRefreshed = false): Promise<readonly ArrayBuffer[]> {
     const part = this.#parts.find(({ first, count }) => k >= first && k < first + count)
     if (!part) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -140,7 +136,7 @@ export class LivePreview {
     try {
       return await readOf(part, k - part.first)
     } catch (error) {
-      if (isAgain || !(error instanceof ApiError)) throw error
+      if (isRefreshed || !(error instanceof ApiError)) throw error
     }
     // The address has expired, or the request has ended: then there are no parts any more.
     this.update()
@@ -156,12 +152,12 @@ export class LivePreview {
 async function readOf(part: Part, k: number): Promise<readonly ArrayBuffer[]> {
   const segments = await part.read(k)
   if (segments.every(isOgg)) return segments
-  const { peaks, offset } = await headOf(part.url)
-  part.read = segmentReader(peaks.preview, segments.length, (from, to) =>
-    readRange(part.url, offset + from, offset + to),
-  )
+  part.read = readerOf(part, await headOf(part.url))
   return part.read(k)
 }
+
+const readerOf = (part: Part, { peaks, offset }: Head): SegmentReader =>
+  segmentReader(peaks.preview, (from, to) => readRange(part.url, offset + from, offset + to))
 
 async function headOf(url: string): Promise<Head> {
   let bytes = await readRange(url, 0, HEAD_BYTES - 1)

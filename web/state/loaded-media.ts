@@ -101,8 +101,8 @@ export async function load(
       peak: gain * index.levels[i]!.peak,
       loudness: gain * index.levels[i]!.loudness,
     }))
-    const segments = segmentReader(index, lanes.length, (from, to) => readRange(url, from, to))
-    const sounds = streamedSounds({ index, lanes: lanes.length, gain, read: segments })
+    const read = segmentReader(index, (from, to) => readRange(url, from, to))
+    const sounds = streamedSounds({ index, gain, read })
     return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: true })
   }
   if (!isDecodable(result)) return null
