@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { release } from './release/release.ts'
+import { cutRelease } from './release/cut-release.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -18,7 +18,7 @@ try {
     process.stderr.write(USAGE)
     process.exit(2)
   }
-  release(ROOT, { version, date: new Date().toISOString().slice(0, 10), ...values })
+  cutRelease(ROOT, { version, date: new Date().toISOString().slice(0, 10), ...values })
   process.stdout.write(`Committed and tagged v${version}. Publish: docs/how-to/release.md\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

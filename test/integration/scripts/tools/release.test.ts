@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { release } from '../../../../scripts/tools/release/release.ts'
+import { cutRelease } from '../../../../scripts/tools/release/cut-release.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PATHS = [
@@ -53,7 +53,7 @@ async function start(t: TestContext) {
 test('a release writes its version everywhere, dates the changelog, commits and tags', async (t) => {
   const { root, git, read, version } = await start(t)
   const before = await Promise.all(PATHS.map(read))
-  release(root, { version: '999.0.1', date, repository })
+  cutRelease(root, { version: '999.0.1', date, repository })
   for (const [i, path] of PATHS.entries()) {
     const text = await read(path)
     assert.notEqual(text, before[i], path)
@@ -74,17 +74,17 @@ test('a release writes its version everywhere, dates the changelog, commits and 
     [repository, `${repository}/issues`, `git+${repository}.git`],
   )
   for (const path of PATHS) assert.ok(!(await read(path)).includes('https://example.com/winnow'))
-  assert.throws(() => release(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
+  assert.throws(() => cutRelease(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
 })
 
 test('whatever prevents a release is reported, and nothing is changed', async (t) => {
   const { root, git, version } = await start(t)
   const refused = (requested: string, message: RegExp) =>
-    assert.throws(() => release(root, { version: requested, date, repository }), message)
+    assert.throws(() => cutRelease(root, { version: requested, date, repository }), message)
   refused('1.2', /form 1\.2\.3/)
   refused(version, /is not later than/)
   refused('0.1.9', /is not later than/)
-  assert.throws(() => release(root, { version: '999.0.1', date }), /is a placeholder: add --repo/)
+  assert.throws(() => cutRelease(root, { version: '999.0.1', date }), /is a placeholder: add --repo/)
   git('tag', 'v999.0.1')
   refused('999.0.1', /tag v999\.0\.1 exists/)
   assert.equal(git('status', '--porcelain'), '')

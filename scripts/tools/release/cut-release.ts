@@ -61,7 +61,7 @@ export interface Release {
  * @param root folder of a checkout
  * @throws Error that says what prevents the release
  */
-export function release(root: string, { version, date, repository }: Release): void {
+export function cutRelease(root: string, { version, date, repository }: Release): void {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' })
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const { version: before, homepage } = JSON.parse(read('package.json')) as Manifest
