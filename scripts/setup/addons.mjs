@@ -52,18 +52,9 @@ export function bindingStep() {
       const sources = mkdtempSync(join(RUNTIME, '.binding-'))
       layPatchedSources(BINDING_PACKAGE, sources)
       symlinkSync(join(BINDING_PACKAGE, 'deps'), join(sources, 'deps'))
-      await nodeGyp(
-        [
-          'rebuild',
-          '--silent',
-          '--module_name=tfjs_binding',
-          `--module_path=${dirname(addon)}`,
-          '--napi_version=8',
-          '--napi_build_version=8',
-          '--node_napi_label=napi-v8',
-        ],
-        sources,
-      )
+      const names = ['--module_name=tfjs_binding', `--module_path=${dirname(addon)}`]
+      const napi = ['--napi_version=8', '--napi_build_version=8', '--node_napi_label=napi-v8']
+      await nodeGyp(['rebuild', '--silent', ...names, ...napi], sources)
       rmSync(sources, { recursive: true })
       await bindingLoads()
       writeFileSync(marker, mark())
@@ -178,7 +169,7 @@ function nodeGyp(words, cwd) {
 /** Checks that an addon works, in another process, because a broken one would crash this one. */
 function loads(expression) {
   const shims =
-    "const u=require('util');u.isNullOrUndefined??=v=>v==null;" + 'u.isArray??=Array.isArray;'
+    "const u=require('util');u.isNullOrUndefined??=v=>v==null;u.isArray??=Array.isArray;"
   return execute(process.execPath, ['-e', `${shims}${expression}`], {
     env: { TF_CPP_MIN_LOG_LEVEL: '3' },
     quiet: true,

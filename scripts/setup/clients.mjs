@@ -1,49 +1,35 @@
 // The step that packs the clients for the gateway's /clients. The service can run without them.
 
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { builtStep } from './built.mjs'
 import { execute, timedDownload } from './commands.mjs'
-import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
-import { hashesOf } from './web.mjs'
+import { ROOT, RUNTIME } from './files.mjs'
 
-const SOURCES = ['clients/typescript', 'clients/python/src']
-const FILES = [
-  ...['pyproject.toml', 'README.md', 'LICENSE'].map((name) => `clients/python/${name}`),
-  ...['scripts/setup/clients.mjs', 'tsconfig.json', 'package-lock.json'],
-]
-
-/** Counts as done in a package, which contains the packed clients but not their sources. */
-export function clientsStep() {
-  const folder = join(RUNTIME, 'clients')
-  const marker = join(folder, '.made-of')
-  const hasSources = existsSync(join(ROOT, 'clients/python'))
-  const key = hasSources ? hashOf(hashesOf(SOURCES, FILES).join('\n')) : ''
-  return {
+export const clientsStep = () =>
+  builtStep({
     title: 'the clients',
-    isDone: () => !hasSources || readText(marker) === key,
-    async run() {
-      const fresh = mkdtempSync(join(RUNTIME, '.clients-'))
-      mkdirSync(join(fresh, 'out'))
-      try {
-        await packTypeScript(join(fresh, 'npm'), join(fresh, 'out'))
-        await packPython(join(fresh, 'out'))
-      } catch (error) {
-        console.warn(`WARNING: ${error.message}\nWinnow runs without all of /clients.\n`)
-      }
-      writeFileSync(join(fresh, 'out/.made-of'), key)
-      rmSync(folder, { recursive: true, force: true })
-      renameSync(join(fresh, 'out'), folder)
-      rmSync(fresh, { recursive: true })
-    },
+    name: 'clients',
+    folders: ['clients/python/src', 'clients/typescript'],
+    files: [
+      ...['pyproject.toml', 'README.md', 'LICENSE'].map((name) => `clients/python/${name}`),
+      ...['scripts/setup/clients.mjs', 'tsconfig.json', 'package-lock.json'],
+    ],
+    build: packClients,
+  })
+
+async function packClients(folder) {
+  const fresh = mkdtempSync(join(RUNTIME, '.clients-'))
+  mkdirSync(join(fresh, 'out'))
+  try {
+    await packTypeScript(join(fresh, 'npm'), join(fresh, 'out'))
+    await packPython(join(fresh, 'out'))
+  } catch (error) {
+    console.warn(`WARNING: ${error.message}\nWinnow runs without all of /clients.\n`)
   }
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(join(fresh, 'out'), folder)
+  rmSync(fresh, { recursive: true })
 }
 
 async function packTypeScript(folder, out) {

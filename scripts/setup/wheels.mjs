@@ -8,8 +8,9 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  writeFileSync,
 } from 'node:fs'
-import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execute, timedDownload } from './commands.mjs'
 import { CACHE, hashOf, hashOfFile, readText, removeLeftovers, ROOT, RUNTIME } from './files.mjs'
@@ -73,24 +74,11 @@ export async function fetchWheel(requirement, { isOptional = false } = {}) {
     execute(
       'python3',
       [
-        '-m',
-        'pip',
-        'download',
-        '--disable-pip-version-check',
-        '--no-cache-dir',
+        ...['-m', 'pip', 'download', '--disable-pip-version-check', '--no-cache-dir', '--no-deps'],
         ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
-        '--no-deps',
         ...(isOptional ? ['--retries=1'] : []),
-        '--require-hashes',
-        '--only-binary=:all:',
-        '--dest',
-        fresh,
-        '--requirement',
-        list,
-        '--python-version=3.12',
-        '--implementation=cp',
-        '--abi=cp312',
-        '--abi=none',
+        ...['--require-hashes', '--only-binary=:all:', '--dest', fresh, '--requirement', list],
+        ...['--python-version=3.12', '--implementation=cp', '--abi=cp312', '--abi=none'],
         '--platform=any',
         ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
       ],

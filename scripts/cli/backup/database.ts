@@ -62,7 +62,7 @@ function withoutSessions(path: string): void {
 }
 
 const TABLES =
-  'select count(*) from pg_tables ' + "where schemaname not in ('pg_catalog', 'information_schema')"
+  "select count(*) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"
 /** The user who restores owns everything, and need not be the user who saved. */
 const OWNERLESS = ['--no-owner', '--no-privileges']
 

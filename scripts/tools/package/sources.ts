@@ -26,7 +26,7 @@ export const SHIPPED = [
 
 /** Bundled CommonJS packages call `require`. */
 const REQUIRE =
-  "import { createRequire } from 'node:module';" + 'const require = createRequire(import.meta.url);'
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
 /** Fields of package.json. */
 export const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<
