@@ -12,7 +12,7 @@ import {
   UsageError,
   type CommandIo,
 } from '../../scripts/cli/command.ts'
-import { hasCudaBuild } from '../../scripts/cli/doctor/checks/driver.ts'
+import { hasCudaBuild } from '../../scripts/cli/machine.ts'
 import { driverText, driverVersion } from '../../scripts/setup/nvidia-driver.mjs'
 import { ON_GPU, ON_PROCESSOR, type PartReport, type Options, type Part } from './options.ts'
 import { PARTS } from './parts.ts'

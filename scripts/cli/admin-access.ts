@@ -29,7 +29,7 @@ export interface Gateway {
 
 /** @throws UsageError */
 export function readGateway(
-  options: Partial<Pick<Gateway, 'url' | 'token'>>,
+  options: { url?: string | undefined; token?: string | undefined },
   env: Environment,
 ): Gateway {
   const url = options.url ?? usualAdminUrl(env)

@@ -160,7 +160,7 @@ export function oneOf<Word extends string, Text extends string | undefined>(
   text: Text,
   words: readonly Word[],
 ): Word | Extract<Text, undefined> {
-  const word = words.find((each): boolean => each === (text as string | undefined))
+  const word = words.find((other): boolean => other === (text as string | undefined))
   if (word !== undefined) return word
   if (text === undefined) return undefined as Extract<Text, undefined>
   const known = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
@@ -223,7 +223,7 @@ function readArgv<O extends Options>(
   const { values, positionals } = parse(argv, { ...options, ...HELP })
   if (values.help) return 'help'
   const most = operands.at(-1)?.includes('…') ? Infinity : operands.length
-  const least = operands.filter((each) => !each.startsWith('[')).length
+  const least = operands.filter((operand) => !operand.startsWith('[')).length
   if (positionals.length < least || positionals.length > most) {
     const usage = [name, ...operands].filter(Boolean).join(' ')
     if (usage === '') throw new UsageError(`"${positionals[0]}" is no option (see --help).`)

@@ -75,3 +75,11 @@ export function describe(error: unknown): string {
   }
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Of a service that takes no more requests; 200 if the answer is not from such a service. */
+const FINAL_STATUSES = [200, 401, 402, 403]
+
+/** Returns whether the same call would fail for every other file. */
+export const endsAll = (error: unknown): boolean =>
+  error instanceof UnreachableError ||
+  (error instanceof ApiError && FINAL_STATUSES.includes(error.status ?? 0))

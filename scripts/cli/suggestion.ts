@@ -8,14 +8,14 @@ export function suggestion(word: string, known: readonly string[]): string {
   const [nearest] = known
     .map((other) => ({ other, changes: changesBetween(word, other) }))
     .filter(({ other, changes }) => changes <= Math.ceil(other.length * CHANGES_PER_LETTER_MAX))
-    .sort((one, another) => one.changes - another.changes)
+    .sort((a, b) => a.changes - b.changes)
   return nearest ? ` Did you mean "${nearest.other}"?` : ''
 }
 
 /** Counts the letters added, left out or replaced between two words (Levenshtein distance). */
-function changesBetween(one: string, other: string): number {
+function changesBetween(word: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
-  for (const [i, letter] of [...one].entries()) {
+  for (const [i, letter] of [...word].entries()) {
     const next = [i + 1]
     for (let j = 0; j < other.length; j += 1) {
       const replaced = row[j]! + Number(letter !== other[j])

@@ -8,6 +8,8 @@ import { readContext, type Context, type Role } from './context.ts'
 import { exitCodeOf, failure, type Finding } from './finding.ts'
 import { printed } from './print.ts'
 
+const EGRESS_URL = 'https://example.com/'
+
 const HELP = `Usage: ${commandText('doctor', '[options]')}
 
 Looks at what this host has and lacks to run Winnow, and says for each what would help. Settings are
@@ -15,13 +17,12 @@ those of the environment, and of /etc/winnow where install-host has been (with s
 too). Nothing is changed; a file of a few bytes is written and removed in the data folder and in the
 bucket, and one second of sound is separated.
   --role ROLE   gateway, engine or all (default: as installed, else all)
-  --egress URL  the address outside that is asked for (default: ${'https://example.com/'})
+  --egress URL  the address outside that is asked for (default: ${EGRESS_URL})
   --json        one JSON object, for programs and bug reports
 
 The exit code is 0 when all is fine, 1 when there are warnings, 2 when something fails, 64 when the
 command line is wrong.
 `
-const EGRESS_URL = 'https://example.com/'
 const ROLES: readonly Role[] = ['gateway', 'engine', 'all']
 const WRONG_USAGE = 64
 
@@ -38,24 +39,23 @@ export const doctor = command({
       const context = readContext(env, { role: oneOf('--role', role, ROLES), egressUrl: egress })
       Object.assign(env, context.env) // Amazon's SDK looks for keys there, as in the gateway
       const findings: Finding[] = []
-      for (const check of CHECKS) findings.push(...(await found(check, context)))
-      stdout.write(
-        json ? `${JSON.stringify({ version: version(), findings })}\n` : printed(findings),
-      )
+      for (const check of CHECKS) findings.push(...(await findingsOf(check, context)))
+      const report = json
+        ? `${JSON.stringify({ version: version(), findings })}\n`
+        : printed(findings)
+      stdout.write(report)
       return exitCodeOf(findings)
     },
   }),
 })
 
 /** A check that cannot be made counts as a failure. */
-const found = ({ name, run }: Check, context: Context): Promise<Finding[]> =>
+const findingsOf = ({ name, run }: Check, context: Context): Promise<Finding[]> =>
   run(context).catch((error: unknown) => [
     failure(name, `the check could not be made: ${(error as Error).message}`, 'Report it.'),
   ])
 
-const version = (): string =>
-  (
-    JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-      version: string
-    }
-  ).version
+function version(): string {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

@@ -31,10 +31,10 @@ const INSTALLED = '/etc/winnow'
 const INSTALLED_DATA = '/var/lib/winnow'
 
 export function readContext(
-  given: Environment,
+  processEnv: Environment,
   { role, egressUrl, installed = INSTALLED }: DoctorOptions,
 ): Context {
-  const env = { ...installedSettings(installed), ...given }
+  const env = { ...installedSettings(installed), ...processEnv }
   const natsUrl = env.NATS_URL || ownBroker(resolve(env.DATA_DIR || './data', 'nats'))
   const complete = { ...env, NATS_URL: natsUrl ?? 'nats://127.0.0.1' }
   const problems = new Set<string>()
@@ -47,7 +47,7 @@ export function readContext(
       return null
     }
   }
-  const has = (one: 'gateway' | 'engine') => [one, 'all'].includes(role ?? roleOf(installed))
+  const has = (part: 'gateway' | 'engine') => [part, 'all'].includes(role ?? roleOf(installed))
   return {
     env,
     gateway: has('gateway') ? load(loadGatewayConfig) : undefined,

@@ -20,9 +20,7 @@ export interface Place {
   say(line: string): void
 }
 
-/**
- * @throws Error of the step that fails. The steps before it stay done, and the next run keeps them
- */
+/** @throws Error of the step that fails; the steps before it stay done, and can be repeated */
 export function apply(steps: readonly Step[], place: Place): void {
   for (const step of steps) {
     if (step.do === 'folder') makeFolder(step, place)
@@ -36,7 +34,7 @@ type Of<Kind extends Step['do']> = Extract<Step, { do: Kind }>
 
 function makeFolder({ path, mode }: Of<'folder'>, { root, dryRun, say }: Place): void {
   const target = join(root, path)
-  if (existsSync(target)) return say(`is there    ${path}`)
+  if (existsSync(target)) return say(`exists      ${path}`)
   say(`${dryRun ? 'would make ' : 'makes      '} ${path} (${octal(mode)})`)
   if (dryRun) return
   mkdirSync(target, { recursive: true })
@@ -54,7 +52,7 @@ function writeWhole({ path, mode, text, keep }: Of<'file'>, { root, dryRun, say 
   if (dryRun) return
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, text, { mode })
-  chmodSync(target, mode) // of one that was there
+  chmodSync(target, mode) // of a file that existed
 }
 
 function remove({ path }: Of<'remove'>, { root, dryRun, say }: Place): void {

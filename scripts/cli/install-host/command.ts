@@ -1,6 +1,5 @@
 /** The command line of `install-host`. */
 
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,8 +14,9 @@ import {
   UsageError,
   type CommandIo,
 } from '../command.ts'
-import { apply } from './apply.ts'
+import { listGpus } from '../machine.ts'
 import { newPasswords, natsUrls, passwordsIn, NATS_USERS } from '../start/nats-users.ts'
+import { apply, type Place } from './apply.ts'
 import { natsText, OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
 
 const HELP = `Usage: sudo ${commandText('install-host', '--role gateway|engine|all [options]')}
@@ -50,14 +50,6 @@ interface InstallIo extends CommandIo {
   installed?: { checkout: string; node: string }
 }
 
-/** Something on this host prevents the installation; the message says what would help. */
-class InstallError extends Error {}
-
-interface Place {
-  root: string
-  dryRun: boolean
-}
-
 export const installHost = command({
   help: HELP,
   actions: action({
@@ -68,33 +60,40 @@ export const installHost = command({
       'dry-run': FLAG,
       uninstall: FLAG,
     },
-    run(options, _operands, { env, stdout, installed = HERE }: InstallIo) {
+    async run(options, _operands, { env, stdout, installed = HERE }: InstallIo) {
       const { engine: engines, uninstall: isUninstall, 'dry-run': dryRun } = options
-      const wrong = engines.find((each) => !ENGINE_ID.test(each))
+      const wrong = engines.find((id) => !ENGINE_ID.test(id))
       if (wrong !== undefined) {
         throw new UsageError(`--engine must be a GPU's number or UUID, or cpu, not "${wrong}".`)
       }
       const role = oneOf('--role', options.role, ROLES)
-      const place = { root: options.root === '' ? '' : resolve(options.root), dryRun }
-      const say = (line: string) => void stdout.write(`${line}\n`)
-      if (isUninstall) uninstall(place, env, say)
-      else if (role) install({ role, engines, ...place }, { env, installed }, say)
+      const root = options.root === '' ? '' : resolve(options.root)
+      const place = { root, dryRun, say: (line: string) => void stdout.write(`${line}\n`) }
+      if (isUninstall) uninstall(place, env)
+      else if (role) await install({ role, engines, installed }, place, env)
       else throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`)
       return 0
     },
   }),
 })
 
-function install(
-  { role, engines, root, dryRun }: Place & { role: Role; engines: readonly string[] },
-  { env, installed }: Required<Pick<InstallIo, 'env' | 'installed'>>,
-  say: (line: string) => void,
-): void {
-  if (!dryRun) assertMay(root)
-  assertVisible(installed)
-  const broker = brokerOf(env.NATS_URL?.trim(), root)
+interface Choices {
+  role: Role
+  engines: readonly string[]
+  installed: typeof HERE
+}
+
+async function install(
+  { role, engines, installed }: Choices,
+  place: Place,
+  env: CommandIo['env'],
+): Promise<void> {
+  assertMay(place)
+  const hindrance = hindranceOf(installed)
+  if (hindrance !== undefined) throw new Error(hindrance)
+  const broker = brokerOf(env.NATS_URL?.trim(), place.root)
   if (role === 'engine' && !broker.isKnown) {
-    throw new InstallError(
+    throw new Error(
       'Where is the broker? Set NATS_URL for this command, such as ' +
         'sudo NATS_URL=nats://engine:PASSWORD@gateway-host:4222 ' +
         `${commandText('install-host', '--role engine')}.`,
@@ -103,7 +102,7 @@ function install(
   const steps = planInstall({
     role,
     ...installed,
-    engines: engines.length > 0 ? engines : listGpus(),
+    engines: engines.length > 0 ? engines : await enginesHere(),
     natsUrls: broker.urls,
     natsSettings: role === 'engine' ? undefined : broker.settings,
     newBroker: broker.isNew,
@@ -111,30 +110,30 @@ function install(
     unit: (name) =>
       readFileSync(join(HERE.checkout, 'scripts/cli/install-host/units', name), 'utf8'),
   })
-  apply(steps, { root, dryRun, say })
-  say(dryRun ? '\nNothing was changed.' : DONE)
+  apply(steps, place)
+  place.say(place.dryRun ? '\nNothing was changed.' : DONE)
 }
 
 /** Whether this was started by the command of Debian's package. */
 const isPackaged = (env: CommandIo['env']): boolean => env.WINNOW_PACKAGED !== undefined
 
 /** The broker that is requested or was set before, or otherwise a new one on this host. */
-function brokerOf(asked: string | undefined, root: string) {
+function brokerOf(requested: string | undefined, root: string) {
   const settings = join(root, '/etc/winnow')
   const read = (path: string) =>
     existsSync(join(settings, path)) ? readFileSync(join(settings, path), 'utf8').trim() : undefined
   const [gateway, engine] = NATS_USERS.map((service) => read(`credentials/${service}/NATS_URL`))
-  const known = asked || gateway || engine
-  const made = known ? null : newPasswords()
-  const present = asked ? undefined : read('nats.conf')
-  const users = made ?? (present === undefined ? null : passwordsIn(present))
+  const url = requested || gateway || engine
+  const fresh = url ? null : newPasswords()
+  const present = requested ? undefined : read('nats.conf')
+  const users = fresh ?? (present === undefined ? null : passwordsIn(present))
   return {
     urls: users
-      ? natsUrls(users, known ? new URL(known).host : OWN_BROKER)
-      : { gateway: known!, engine: known! },
-    settings: made ? natsText(made) : present,
-    isKnown: Boolean(known),
-    isNew: Boolean(asked),
+      ? natsUrls(users, url ? new URL(url).host : OWN_BROKER)
+      : { gateway: url!, engine: url! },
+    settings: fresh ? natsText(fresh) : present,
+    isKnown: Boolean(url),
+    isNew: Boolean(requested),
   }
 }
 
@@ -144,77 +143,58 @@ Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
   systemctl status 'winnow*'
   sudo ${commandText('doctor').padEnd(34)} # what this host lacks`
 
-function uninstall(
-  { root, dryRun }: Place,
-  env: CommandIo['env'],
-  say: (line: string) => void,
-): void {
-  if (!dryRun) assertMay(root)
+function uninstall(place: Place, env: CommandIo['env']): void {
+  assertMay(place)
+  const { root } = place
   const wantsFolder = join(root, '/etc/systemd/system/winnow.target.wants')
   const instances = existsSync(wantsFolder)
     ? readdirSync(wantsFolder).filter((name) => name.startsWith('winnow-engine@'))
     : []
   const packaged = isPackaged(env)
   const isInstalled = packaged || existsSync(join(root, '/etc/systemd/system/winnow.target'))
-  if (isInstalled) apply(planUninstall(instances, packaged), { root, dryRun, say })
-  say(
+  if (isInstalled) apply(planUninstall(instances, packaged), place)
+  place.say(
     isInstalled
       ? 'These stay: /etc/winnow, /var/lib/winnow, /var/lib/winnow-nats and the users winnow*.'
       : 'Winnow is not installed here: nothing to remove.',
   )
 }
 
-/** @throws InstallError */
-function assertMay(root: string): void {
-  if (root !== '') return
-  if (process.getuid?.() !== 0) throw new InstallError('Only root can do this: begin with sudo.')
+/** @throws Error if this process may not change this host; below another root it may */
+function assertMay({ root, dryRun }: Place): void {
+  if (dryRun || root !== '') return
+  if (process.getuid?.() !== 0) throw new Error('Only root can do this: begin with sudo.')
   if (!existsSync('/run/systemd/system')) {
-    throw new InstallError('systemd does not run here. Give --root to install into an image.')
+    throw new Error('systemd does not run here. Give --root to install into an image.')
   }
 }
 
 /** Why services could not run what is `installed`; undefined if they could. */
-export function hindranceOf(installed = HERE): string | undefined {
-  try {
-    assertVisible(installed)
-    return undefined
-  } catch (error) {
-    if (error instanceof InstallError) return error.message
-    throw error
-  }
-}
-
-/** Services only see what systemd does not hide. @throws InstallError */
-function assertVisible({ checkout, node }: typeof HERE): void {
-  const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
-  if (hiding) {
-    throw new InstallError(
-      `${node}: ${hiding} is hidden from the services. ` +
-        'Install Node for all users, for instance in /usr/bin, and begin with that one.',
+export function hindranceOf({ checkout, node } = HERE): string | undefined {
+  const hidingFolderOf = (path: string) => HIDDEN.find((folder) => path.startsWith(`${folder}/`))
+  const nodeHiding = hidingFolderOf(node)
+  if (nodeHiding) {
+    return (
+      `${node}: ${nodeHiding} is hidden from the services. ` +
+      'Install Node for all users, for instance in /usr/bin, and begin with that one.'
     )
   }
   const move = 'Move the checkout, for instance to /opt/winnow, and install from there.'
   if (!/^[\w./+@-]+$/.test(checkout)) {
-    throw new InstallError(`${checkout} has characters that units take for others. ${move}`)
+    return `${checkout} has characters that units take for others. ${move}`
   }
-  const hidden = HIDDEN.find((folder) => checkout.startsWith(`${folder}/`))
-  if (hidden) throw new InstallError(`${hidden} is hidden from the services. ${move}`)
+  const hiding = hidingFolderOf(checkout)
+  if (hiding) return `${hiding} is hidden from the services. ${move}`
   for (let folder = checkout; folder !== '/'; folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o005) !== 0o005) {
-      throw new InstallError(
-        `${folder} can't be read by other users, such as the services'. ${move}`,
-      )
+      return `${folder} can't be read by other users, such as the services'. ${move}`
     }
   }
+  return undefined
 }
 
 /** UUIDs of the GPUs here; `cpu` if there are none. */
-function listGpus(): string[] {
-  try {
-    const text = execFileSync('nvidia-smi', ['--query-gpu=uuid', '--format=csv,noheader'])
-    const gpus = text.toString().split('\n').filter(Boolean)
-    return gpus.length > 0 ? gpus : ['cpu']
-  } catch {
-    return ['cpu'] // no working driver; doctor reports it
-  }
+async function enginesHere(): Promise<string[]> {
+  const gpus = await listGpus().catch(() => []) // no working driver; doctor reports it
+  return gpus.length > 0 ? gpus.map(({ uuid }) => uuid) : ['cpu']
 }

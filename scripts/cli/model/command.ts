@@ -70,9 +70,9 @@ export const model = command({
       operands: ['NAME'],
       options: { accept: FLAG },
       async run({ accept }, [name = ''], io: ModelIo) {
-        const entry = catalogueOf(io).find((each) => each.name === name)
+        const entry = catalogueOf(io).find((other) => other.name === name)
         if (!entry) {
-          const known = catalogueOf(io).map((each) => each.name)
+          const known = catalogueOf(io).map((other) => other.name)
           throw new UsageError(
             `${name} is not known; there are ${known.join(', ')}.${suggestion(name, known)}`,
           )
@@ -122,13 +122,12 @@ export const model = command({
   },
 })
 
-/** Asks each engine of a running service; whatever takes long goes on. */
+/** Asks each engine of a running service, and does not wait for what takes long. */
 function onEngines(verb: 'load' | 'unload') {
   return action({
     operands: ['NAME'],
     options: { url: TEXT, token: TEXT },
-    async run({ url, token }, [name = ''], { env, signal }: ModelIo) {
-      const options = { ...(url !== undefined && { url }), ...(token !== undefined && { token }) }
+    async run(options, [name = ''], { env, signal }: ModelIo) {
       const { engines } = await changeModel(readGateway(options, env), { name, verb }, signal)
       const lines = engines.map(({ engine_id: id, state, problem }) => {
         const words = state.toLowerCase().replace('_', ' ')

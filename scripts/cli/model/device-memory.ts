@@ -1,37 +1,18 @@
 /** Finds out how much memory the device that runs models has. */
-import { execFile } from 'node:child_process'
-import { availableMemory, constrainedMemory } from 'node:process'
-import { totalmem } from 'node:os'
-import { promisify } from 'node:util'
+import { visibleGpus } from '../../../engine/gpu/visible-gpus.ts'
 import { deviceKind } from '../../../models/tensorflow/tensor.ts'
+import { hostMemory, listGpus, type Memory } from '../machine.ts'
 
-export interface DeviceMemory {
+export interface DeviceMemory extends Memory {
   device: string
-  totalBytes: number
-  freeBytes: number
 }
 
 /** Reads it from the first GPU of this process, or from the machine if TensorFlow runs there. */
 export async function deviceMemory(): Promise<DeviceMemory> {
-  return deviceKind() === 'gpu' ? await gpuMemory() : hostMemory()
-}
-
-/** A container's memory limit may be lower; 0 or a huge number means no limit. */
-function hostMemory(): DeviceMemory {
-  const allowed = constrainedMemory() || Infinity
-  const totalBytes = Math.min(totalmem(), allowed)
-  return { device: 'CPU', totalBytes, freeBytes: Math.min(availableMemory(), totalBytes) }
-}
-
-async function gpuMemory(): Promise<DeviceMemory> {
-  const query = ['--query-gpu=name,memory.total,memory.free', '--format=csv,noheader,nounits']
-  const visible = process.env.CUDA_VISIBLE_DEVICES?.split(',')[0]
-  const device = visible ? ['-i', visible] : []
-  const { stdout } = await promisify(execFile)('nvidia-smi', [...device, ...query])
-  const [name = 'GPU', total, free] = stdout
-    .split('\n')[0]!
-    .split(',')
-    .map((cell) => cell.trim())
-  const bytes = (mebibytes: string | undefined) => Number(mebibytes) * 2 ** 20
-  return { device: name, totalBytes: bytes(total), freeBytes: bytes(free) }
+  if (deviceKind() !== 'gpu') return { device: 'CPU', ...hostMemory() }
+  const gpus = await listGpus()
+  const uuids = gpus.map(({ uuid }) => uuid)
+  const [first] = visibleGpus(uuids, process.env.CUDA_VISIBLE_DEVICES)
+  const { name, totalBytes, freeBytes } = gpus.find(({ uuid }) => uuid === first) ?? gpus[0]!
+  return { device: name, totalBytes, freeBytes }
 }

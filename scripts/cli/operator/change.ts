@@ -40,9 +40,7 @@ export async function withDatabase<T>(
   use: (deps: ChangeDeps) => Promise<T>,
 ): Promise<T> {
   process.umask(0o077) // what is in the data folder is nobody else's business
-  const store = await openDatabase(loadDatabaseConfig(env), {
-    warn: (_details, message) => void stderr.write(`${message}\n`),
-  })
+  const store = await openDatabase(loadDatabaseConfig(env), logTo(stderr))
   try {
     const author = { tool: 'command_line', origin: originOf(env) } as const
     return await use({ store, clock: systemClock, author })
@@ -50,6 +48,11 @@ export async function withDatabase<T>(
     await store.destroy()
   }
 }
+
+/** Returns a log that prints warnings. */
+export const logTo = (stderr: CommandIo['stderr']) => ({
+  warn: (_details: object, message: string) => void stderr.write(`${message}\n`),
+})
 
 /** Who runs the tool and where; behind sudo, who called it. */
 function originOf({ SUDO_USER }: CommandIo['env']): string {

@@ -11,6 +11,7 @@ import { readSchema } from '../../../gateway/store/schema/schema.ts'
 import { openSqlite } from '../../../gateway/store/driver/sqlite.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, TEXT, UsageError, type CommandIo } from '../command.ts'
+import { logTo } from './change.ts'
 
 const HELP = `Usage: ${commandText('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
        ${commandText('database', 'migrate')}
@@ -51,10 +52,6 @@ async function migrate({ env, stderr }: CommandIo): Promise<string> {
     await store.destroy()
   }
 }
-
-const logTo = (stderr: CommandIo['stderr']) => ({
-  warn: (_details: object, message: string) => void stderr.write(`${message}\n`),
-})
 
 function copyFrom(
   values: { from?: string | undefined; to?: string | undefined },

@@ -14,7 +14,6 @@ import { readAccess, SERVICE, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
 import { shellWord } from '../../../shared/shell-word.ts'
-import { suggestion } from '../suggestion.ts'
 import { readTask } from './task.ts'
 
 const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
@@ -234,11 +233,7 @@ function checked<T extends string | number | undefined>(
     SeparationOptions.properties[name]
   if (value === undefined || Value.Check(SeparationOptions.properties[name], value)) return value
   const { enum: choices, minimum = 0, maximum } = schema
-  if (choices) {
-    const known = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
-    const meant = suggestion(String(value), choices)
-    throw new UsageError(`${option} takes ${known}, not "${value}".${meant}`)
-  }
+  if (choices) oneOf(option, String(value), choices) // throws
   const kind = schema.type === 'integer' ? 'a whole number' : 'a number'
   throw new UsageError(`${option} takes ${kind} from ${minimum} to ${maximum}, not ${value}`)
 }

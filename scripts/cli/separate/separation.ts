@@ -6,11 +6,11 @@
 import {
   ApiError,
   createClient,
-  UnreachableError,
   type Client,
   type Status,
   type Submitted,
 } from '../../../clients/typescript/node.ts'
+import { endsAll } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import { assertFree, isNewer, itemsOf, present, save, type Item } from './outputs.ts'
 import { createManyFilesView, createProgressView, type ProgressView } from './progress-view.ts'
@@ -117,14 +117,6 @@ export async function separateSource(
   const advice = await vouchingLines(run.client, run.args, source, result)
   return { result, logs, advice, elapsedSeconds }
 }
-
-/** Whether every other file would fail in the same way. */
-const endsAll = (error: unknown): boolean =>
-  error instanceof UnreachableError ||
-  (error instanceof ApiError && ENDS_ALL.includes(error.status ?? 0))
-
-/** 200 means that the answer is not from such a service. */
-const ENDS_ALL = [200, 401, 402, 403]
 
 async function submit({ args, client, view }: Run, source: string): Promise<Submitted> {
   const onProgress = (part: number) => view.show('uploading', part)

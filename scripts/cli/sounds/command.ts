@@ -5,7 +5,6 @@ import { contentTypeOf } from '../../../clients/typescript/content-type.ts'
 import {
   ApiError,
   createClient,
-  UnreachableError,
   type Client,
   type SoundsResult,
 } from '../../../clients/typescript/node.ts'
@@ -13,7 +12,7 @@ import { LIMITS } from '../../../shared/separation-options.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, wholeNumber, type CommandIo } from '../command.ts'
 import { isUrl, NO_UTF8, sourcesOf } from '../separate/sources.ts'
-import { describe, readAccess, SERVICE } from '../service-access.ts'
+import { describe, endsAll, readAccess, SERVICE } from '../service-access.ts'
 import { soundsTable } from './table.ts'
 
 const HELP = `Usage: ${commandText('sounds', '<files, folders, URLs or "patterns"> [options]')}
@@ -111,8 +110,3 @@ async function ask(source: string, { client, input }: Listing): Promise<SoundsRe
     throw error
   }
 }
-
-/** Whether every other file would fail in the same way. */
-const endsAll = (error: unknown): boolean =>
-  error instanceof UnreachableError ||
-  (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))

@@ -4,11 +4,10 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { programArguments } from '../../../../shared/process/programs.ts'
 import { setUpAgain } from '../../command-name.ts'
-import { driverText } from '../../../setup/nvidia-driver.mjs'
+import { gibibytes, listGpus, usesGpus } from '../../machine.ts'
 import type { Context } from '../context.ts'
 import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import type { SeparationReport, TensorFlowReport } from '../probe.ts'
-import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
 const PROBE = new URL('../probe.ts', import.meta.url)
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -21,11 +20,10 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
   const [tensorFlow, separation] = reports as [TensorFlowReport?, SeparationReport?]
   if (!tensorFlow) return [failure('tensorflow', failureText(errors, ended), setUpAgain())]
   const { backend, device } = tensorFlow
-  const wantsGpu = hasCudaBuild() === true && driverText() !== null
-  const gpus = wantsGpu ? await listGpus().catch(() => []) : []
+  const gpus = usesGpus() ? await listGpus().catch(() => []) : []
   return [
     okFinding('tensorflow', `${backend} on ${device}`),
-    ...(wantsGpu ? gpuFindings(errors, gpus.length) : []),
+    ...(usesGpus() ? gpuFindings(errors, gpus.length) : []),
     separation
       ? separationFinding(separation)
       : failure(

@@ -6,7 +6,7 @@ import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../context.ts'
 import { failure, okFinding, warning, type Finding } from '../finding.ts'
-import { gibibytes } from './driver.ts'
+import { gibibytes } from '../../machine.ts'
 
 const FSYNCS = 15
 /** Every submit waits for one; server disks take 0.1 to 10 ms. */

@@ -1,29 +1,10 @@
 /** Checks NVIDIA's driver, the GPUs that it reports, and whether libtensorflow is the GPU build. */
 
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { setUpAgain } from '../../command-name.ts'
+import { gibibytes, hasCudaBuild, listGpus } from '../../machine.ts'
 import { driverProblem, driverText, driverVersion } from '../../../setup/nvidia-driver.mjs'
 import type { Context } from '../context.ts'
 import { failure, okFinding, unusedFinding, warning, type Finding } from '../finding.ts'
-
-export interface Gpu {
-  index: string
-  uuid: string
-  name: string
-  totalBytes: number
-  freeBytes: number
-}
-
-const RUNTIME = fileURLToPath(new URL('../../../../.runtime', import.meta.url))
-
-/** Whether libtensorflow is the GPU build; undefined if it is missing. */
-export function hasCudaBuild(): boolean | undefined {
-  if (!existsSync(`${RUNTIME}/tensorflow/.unpacked`)) return undefined
-  return existsSync(`${RUNTIME}/tensorflow/nvidia`)
-}
 
 export async function checkDriver({ engine }: Context): Promise<Finding[]> {
   if (engine === undefined) return []
@@ -59,32 +40,3 @@ async function gpuFindings(): Promise<Finding[]> {
     return [failure('gpus', `nvidia-smi: ${line}`, 'Install nvidia-smi, or look at dmesg for Xid.')]
   }
 }
-
-/** Lists this host's GPUs with nvidia-smi. @throws Error if that fails */
-export async function listGpus(): Promise<Gpu[]> {
-  const query = '--query-gpu=index,uuid,name,memory.total,memory.free'
-  const { stdout } = await promisify(execFile)('nvidia-smi', [
-    query,
-    '--format=csv,noheader,nounits',
-  ])
-  return parseGpus(stdout)
-}
-
-export const parseGpus = (text: string): Gpu[] =>
-  text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => {
-      const [index = '', uuid = '', name = '', total, free] = line
-        .split(',')
-        .map((cell) => cell.trim())
-      return {
-        index,
-        uuid,
-        name,
-        totalBytes: Number(total) * 2 ** 20,
-        freeBytes: Number(free) * 2 ** 20,
-      }
-    })
-
-export const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`

@@ -1,13 +1,10 @@
 /** Checks whether the models fit the memory of the device that they would run on. */
 
-import { totalmem } from 'node:os'
-import { availableMemory, constrainedMemory } from 'node:process'
 import type { EngineConfig } from '../../../../engine/config.ts'
 import type { ModelChoice } from '../../../../models/model-choice.ts'
+import { gibibytes, hostMemory, listGpus, usesGpus, type Memory } from '../../machine.ts'
 import type { Context } from '../context.ts'
 import { failure, okFinding, warning, type Finding } from '../finding.ts'
-import { driverText } from '../../../setup/nvidia-driver.mjs'
-import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
 /** Approximate memory of a busy engine with the built-in model. */
 const MINI_BYTES = 1.5 * 2 ** 30
@@ -17,14 +14,9 @@ const PROCESS_BYTES = 0.75 * 2 ** 30
 export async function checkMemory({ engine }: Context): Promise<Finding[]> {
   if (!engine) return []
   const neededBytes = await neededBy(engine)
-  const isOnGpu = hasCudaBuild() === true && driverText() !== null
-  const allowed = constrainedMemory() || Infinity
-  const totalBytes = Math.min(totalmem(), allowed)
-  const host = memoryFinding('memory', {
-    neededBytes: isOnGpu ? PROCESS_BYTES : neededBytes + PROCESS_BYTES,
-    totalBytes,
-    freeBytes: Math.min(availableMemory(), totalBytes),
-  })
+  const isOnGpu = usesGpus()
+  const hostBytes = isOnGpu ? PROCESS_BYTES : neededBytes + PROCESS_BYTES
+  const host = memoryFinding('memory', { ...hostMemory(), neededBytes: hostBytes })
   if (!isOnGpu) return [host]
   const gpus = await listGpus().catch(() => []) // the check of the driver says why there are none
   return [
@@ -33,15 +25,9 @@ export async function checkMemory({ engine }: Context): Promise<Finding[]> {
   ]
 }
 
-interface Memory {
-  neededBytes: number
-  totalBytes: number
-  freeBytes: number
-}
-
 export function memoryFinding(
   name: string,
-  { neededBytes, totalBytes, freeBytes }: Memory,
+  { neededBytes, totalBytes, freeBytes }: Memory & { neededBytes: number },
 ): Finding {
   const found =
     `an engine needs about ${gibibytes(neededBytes)}; ` +

@@ -9,7 +9,7 @@ import {
   separationFinding,
 } from '../../../../scripts/cli/doctor/checks/compute.ts'
 import { schemaFinding } from '../../../../scripts/cli/doctor/checks/database.ts'
-import { driverFinding, parseGpus } from '../../../../scripts/cli/doctor/checks/driver.ts'
+import { driverFinding } from '../../../../scripts/cli/doctor/checks/driver.ts'
 import { memoryFinding } from '../../../../scripts/cli/doctor/checks/memory.ts'
 import { ownerFinding } from '../../../../scripts/cli/doctor/checks/installation.ts'
 import { nodeFinding } from '../../../../scripts/cli/doctor/checks/node.ts'
@@ -22,6 +22,7 @@ import {
   warning,
 } from '../../../../scripts/cli/doctor/finding.ts'
 import { printed } from '../../../../scripts/cli/doctor/print.ts'
+import { parseGpus } from '../../../../scripts/cli/machine.ts'
 
 const DRIVER =
   'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\n'
