@@ -168,6 +168,20 @@ test('a port of admins has the Service, and neither the ingress nor everybody', 
   }
 })
 
+test('nobody reaches the metrics if the list of who may is empty', async (t) => {
+  for (const [values, rules] of [
+    [NEEDED, 1],
+    [{ ...NEEDED, networkPolicy: { monitoring: [] } }, 0], // an empty `from` would mean everybody
+  ] as const) {
+    const objects = objectsIn(await renderChart(t, values))
+    for (const component of ['gateway', 'engine']) {
+      const { ingress } = find(objects, 'NetworkPolicy', `winnow-${component}`).spec
+      const ofMetrics = ingress.filter(({ ports: [{ port }] }) => port === 'metrics')
+      assert.equal(ofMetrics.length, rules, component)
+    }
+  }
+})
+
 test('engines scale by the work of all gateways, counted once, and not at all by what is unknown', async (t) => {
   const objects = objectsIn(
     await renderChart(t, { ...EVERYTHING, engine: { scaling: { models: 'auto|htdemucs' } } }),
