@@ -33,7 +33,6 @@ interface WaveformProps {
   label: string
   view: View
   color: string
-  height?: number
   /** Receives the time that is pressed or dragged to. */
   onSeek?: (seconds: number) => void
   isSpectrogram?: boolean
@@ -79,17 +78,17 @@ const SPAN_COLORS = { include: 'rgb(22 163 74 / 28%)', exclude: 'rgb(220 38 38 /
 const DRAWN_COLOR = 'rgb(214 51 108 / 18%)'
 /** Shorter drags count as clicks. */
 const DRAG_SECONDS_MIN = 0.05
-const PLAIN = { height: 72, color: '#4f7cff' }
+const HEIGHT = 72
 
 function draw(
   { WaveSurfer, RegionsPlugin, SpectrogramPlugin }: Drawing,
   box: HTMLDivElement,
   latest: { current: WaveformProps },
 ): WaveformDrawing {
-  const { picture, view, color, isSpectrogram, height = PLAIN.height } = latest.current
+  const { picture, view, color, isSpectrogram } = latest.current
   const surfer = WaveSurfer.create({
     container: box,
-    height: isSpectrogram ? 0 : height,
+    height: isSpectrogram ? 0 : HEIGHT,
     peaks: picture.planes.map((plane) => plane.slice()),
     duration: picture.seconds,
     sampleRate: picture.sampleRate,
@@ -103,7 +102,7 @@ function draw(
     hideScrollbar: true,
   })
   if (isSpectrogram) {
-    const options = { height: 2 * height, labels: false, scale: 'mel' as const }
+    const options = { height: 2 * HEIGHT, labels: false, scale: 'mel' as const }
     surfer.registerPlugin(SpectrogramPlugin.create(options))
   }
   const regions = surfer.registerPlugin(RegionsPlugin.create())

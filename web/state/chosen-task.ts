@@ -25,8 +25,8 @@ export const preferredOutputOf = ({ metadata }: Pick<Result, 'metadata'>): Prefe
 /** Fills in the form. */
 export function chooseTask(next: Task): void {
   task.value = next
-  const asked = promptsOf(next, separators.value)
-  prompts.value = asked.length > 0 ? asked : ['']
+  const taskPrompts = promptsOf(next, separators.value)
+  prompts.value = taskPrompts.length > 0 ? taskPrompts : ['']
   const { output_format: _old, ...rest } = options.value
   options.value = next.format === 'wav' ? rest : { ...rest, output_format: next.format }
 }

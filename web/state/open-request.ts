@@ -119,9 +119,9 @@ export const forgetSubmit = (): void => sessionStorage.removeItem(KEY)
 
 /** Repeats a submit that was not answered before the page was reloaded. */
 async function resumeSubmit(): Promise<void> {
-  const kept = sessionStorage.getItem(KEY)
-  if (kept === null || sending.peek()) return
-  const submitting = JSON.parse(kept) as Submitting
+  const stored = sessionStorage.getItem(KEY)
+  if (stored === null || sending.peek()) return
+  const submitting = JSON.parse(stored) as Submitting
   await send((abort) => {
     if (submitting.isCanceled) abort.abort()
     return submitAndOpen(submitting, null, abort)

@@ -9,8 +9,8 @@ export type Language = (typeof LANGUAGES)[number]
 
 export function snippet(language: Language, source: Source): string {
   const makers = { curl, TypeScript: typeScript, Python: python, 'Command line': commandLine }
-  const given = filledPrompts()
-  const prompts = given.length > 0 ? given : ['piano']
+  const filled = filledPrompts()
+  const prompts = filled.length > 0 ? filled : ['piano']
   return makers[language]({ source, prompts, options: formOptions() })
 }
 

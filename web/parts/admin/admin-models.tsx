@@ -1,4 +1,4 @@
-/** The models that engines have or can fetch, with what an admin does to them. */
+/** The models that engines have or can fetch, with the actions of admins. */
 
 import { useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
@@ -11,13 +11,13 @@ type OnEngine = Model['engines'][number]
 
 interface AdminModelsProps {
   models: readonly Model[]
-  /** Those that are loaded, with what engines say of them. */
-  held: components['schemas']['Fleet']['models']
+  /** Models that are loaded, as engines report them. */
+  loaded: components['schemas']['Fleet']['models']
   admin: Admin
 }
 
-export function AdminModels({ models, held, admin }: AdminModelsProps) {
-  const loadedOf = ({ name }: Model) => held.find((each) => each.name === name)
+export function AdminModels({ models, loaded, admin }: AdminModelsProps) {
+  const loadedOf = ({ name }: Model) => loaded.find((other) => other.name === name)
   return (
     <Table
       caption="Models"
@@ -28,9 +28,8 @@ export function AdminModels({ models, held, admin }: AdminModelsProps) {
           head: 'model',
           by: ({ name }) => name,
           cell: (model) => {
-            const loaded = loadedOf(model)
-            const weights =
-              loaded && `${loaded.parameters.toLocaleString()} parameters, ${loaded.weights_sha256}`
+            const { parameters, weights_sha256: sha256 } = loadedOf(model) ?? {}
+            const weights = parameters && `${parameters.toLocaleString()} parameters, ${sha256}`
             return <strong title={weights}>{model.name}</strong>
           },
         },
@@ -218,7 +217,7 @@ function FetchButton({ model, fetch }: FetchButtonProps) {
 
 interface ActButtonProps {
   action: string
-  /** On what, for who can't see the row. */
+  /** What it acts on, for people who can't see the row. */
   of: string
   act(): Promise<void>
 }

@@ -26,17 +26,17 @@ import { Problem } from '../problem.tsx'
 
 type Schemas = components['schemas']
 
-const EVERY_MS = 2_000
+const INTERVAL_MS = 2_000
 
-/** The service as its admins see it, by sections that each have an address. */
+/** The admins' view of the service: sections that each have an address. */
 export function AdminView() {
   const [problem, setProblem] = useState('')
   const [isAbsent, setAbsent] = useState(false)
   const [provider, setProvider] = useState<string | null>(null)
   const current = adminToken.value
   const admin = useMemo(() => (current === null ? null : createAdmin(current)), [current])
-  const look = useMemo(() => admin && lookWith(admin), [admin])
-  const { answer: state, problem: unread } = usePolled(look, EVERY_MS)
+  const read = useMemo(() => admin && stateReader(admin), [admin])
+  const { answer: state, problem: readProblem } = usePolled(read, INTERVAL_MS)
   useEffect(() => {
     if (current !== null) return
     void readSignIn().then((signIn) => {
@@ -48,8 +48,8 @@ export function AdminView() {
     admin?.end().catch((error: Error) => setProblem(error.message))
     keepAdminToken(null)
   }
-  const said = problem || unread
-  const hasForm = current === null || (said !== '' && !state)
+  const message = problem || readProblem
+  const hasForm = current === null || (message !== '' && !state)
   return (
     <section class="card admin" aria-labelledby="admins">
       <div class="title">
@@ -65,13 +65,13 @@ export function AdminView() {
       {hasForm && !isAbsent && (
         <TokenForm
           provider={provider}
-          onToken={(given) => {
+          onToken={(token) => {
             setProblem('')
-            keepAdminToken(given)
+            keepAdminToken(token)
           }}
         />
       )}
-      <Problem>{said || (current === null && codeProblem.value)}</Problem>
+      <Problem>{message || (current === null && codeProblem.value)}</Problem>
       {state && admin && <Section state={state} admin={admin} />}
     </section>
   )
@@ -94,7 +94,7 @@ const SECTIONS: Readonly<Record<SectionName, FunctionComponent<SectionProps>>> =
   work: Work,
   engines: Engines,
   models: ({ state, admin }) => (
-    <AdminModels models={state.models} held={state.fleet.models} admin={admin} />
+    <AdminModels models={state.models} loaded={state.fleet.models} admin={admin} />
   ),
   accounts: Accounts,
   keys: Keys,
@@ -103,11 +103,11 @@ const SECTIONS: Readonly<Record<SectionName, FunctionComponent<SectionProps>>> =
   storage: Storage,
 }
 
-/** The section that the address names, below the ways to all. */
+/** The section that the address names, below tabs for all. */
 function Section({ state, admin }: Omit<SectionProps, 'filters'>) {
   const shown = view.value
   if (shown.kind !== 'admin') return null
-  const name = ADMIN_SECTIONS.find((known) => known === shown.section)
+  const name = ADMIN_SECTIONS.find((section) => section === shown.section)
   const Shown = name && SECTIONS[name]
   return (
     <>
@@ -127,8 +127,8 @@ function Section({ state, admin }: Omit<SectionProps, 'filters'>) {
   )
 }
 
-/** Returns a function that reads the state, and remembers earlier looks for its rates. */
-function lookWith(admin: Admin): () => Promise<AdminState> {
+/** Returns a function that reads the state, and remembers earlier readings for its rates. */
+function stateReader(admin: Admin): () => Promise<AdminState> {
   const looks: Schemas['Fleet'][] = []
   return async () => {
     await readIdentity(admin)
@@ -137,7 +137,7 @@ function lookWith(admin: Admin): () => Promise<AdminState> {
   }
 }
 
-/** Once: a role stays as long as its session. */
+/** Reads it once, because a role stays as long as its session. */
 async function readIdentity({ read }: Admin): Promise<void> {
   signedIn.value ??= await read<SignedInAdmin>('session')
 }
@@ -153,18 +153,18 @@ async function readState({ read }: Admin): Promise<Omit<AdminState, 'before'>> {
 }
 
 interface TokenFormProps {
-  /** Whose sign-in the gateway knows; null: none. */
+  /** The provider that admins can sign in with; null if there is none. */
   provider: string | null
   onToken: (token: string) => void
 }
 
 function TokenForm({ provider, onToken }: TokenFormProps) {
-  const [given, setGiven] = useState('')
+  const [token, setToken] = useState('')
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        onToken(given.trim())
+        onToken(token.trim())
       }}
     >
       {provider !== null && (
@@ -184,8 +184,8 @@ function TokenForm({ provider, onToken }: TokenFormProps) {
           type="password"
           autocomplete="off"
           required
-          value={given}
-          onInput={({ currentTarget }) => setGiven(currentTarget.value)}
+          value={token}
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
         />
       </label>
       <button class="primary">Show</button>

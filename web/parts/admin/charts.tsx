@@ -1,4 +1,4 @@
-/** Charts of the last day, by hour, as the gateway counted it. */
+/** Charts of the last day by hour. */
 
 import type { components } from '../../../clients/typescript/api.ts'
 import type { Admin } from '../../state/admin.ts'
@@ -7,14 +7,12 @@ import { usePath } from './polled.ts'
 type Activity = components['schemas']['Activity']
 type Hour = Activity['hours'][number]
 
-const EVERY_MS = 60_000
+const INTERVAL_MS = 60_000
 
-interface ChartOf {
+interface ChartDefinition {
   title: string
-  /** What an hour's figure counts. */
   unit: string
   value(hour: Hour): number
-  /** The value as people say it. */
   textOf(value: number): string
 }
 
@@ -22,7 +20,7 @@ const countText = (value: number): string => value.toLocaleString()
 const secondsText = (value: number): string =>
   `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString()} s`
 
-const CHARTS: readonly ChartOf[] = [
+const CHARTS: readonly ChartDefinition[] = [
   {
     title: 'Requests ended',
     unit: 'requests an hour',
@@ -45,7 +43,7 @@ const CHARTS: readonly ChartOf[] = [
 ]
 
 export function Charts({ admin }: { admin: Admin }) {
-  const { answer: activity } = usePath<Activity>(admin, 'activity', EVERY_MS)
+  const { answer: activity } = usePath<Activity>(admin, 'activity', INTERVAL_MS)
   if (!activity) return null
   return (
     <div class="charts">
@@ -62,8 +60,14 @@ const HEIGHT = 130
 const PLOT = { left: 40, right: WIDTH - 8, top: 8, bottom: HEIGHT - 20 }
 const HOURS_BETWEEN_LABELS = 6
 
-/** Bars of hours, each with its value, in the hours of the reader's own day. */
-function Chart({ title, unit, value, textOf, hours }: ChartOf & { hours: readonly Hour[] }) {
+/** A bar for each hour, in the reader's time zone. */
+function Chart({
+  title,
+  unit,
+  value,
+  textOf,
+  hours,
+}: ChartDefinition & { hours: readonly Hour[] }) {
   const values = hours.map(value)
   const most = Math.max(...values)
   const top = roundUp(most)
@@ -106,7 +110,7 @@ function Chart({ title, unit, value, textOf, hours }: ChartOf & { hours: readonl
   )
 }
 
-/** The next of 1, 2, 5, 10, 20 … that is not below; 1 at least. */
+/** Rounds up to 1, 2, 5, 10, 20 and so on. */
 function roundUp(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? 1

@@ -6,7 +6,7 @@ import type { Admin } from '../../state/admin.ts'
 import { usePath } from './polled.ts'
 
 const ROWS = 50
-const EVERY_MS = 2_000
+const INTERVAL_MS = 2_000
 
 interface PageOf<Row> {
   data: Row[]
@@ -21,13 +21,13 @@ interface PagedProps<Row> {
   children(rows: readonly Row[]): ComponentChildren
 }
 
-/** Shows one page, read again every two seconds, and the ways to the others. */
+/** Shows one page, which is polled, and buttons to the others. */
 export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) {
-  /** Of the pages before the next one; the first has none. */
+  /** The cursors of the pages up to this one; the first page has none. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
-  const { answer: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, EVERY_MS)
+  const { answer: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, INTERVAL_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
   return (

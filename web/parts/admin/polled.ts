@@ -4,24 +4,24 @@ import type { Admin } from '../../state/admin.ts'
 interface Polled<Answer> {
   /** The latest answer; null until there is one. */
   answer: Answer | null
-  /** Why the latest read failed; empty if it did not. */
+  /** Why the latest call failed; empty if it did not. */
   problem: string
 }
 
-/** Reads a path of the admin API again and again, as long as it is shown. */
-export const usePath = <Answer>(admin: Admin, path: string, everyMs: number): Polled<Answer> =>
+/** Polls a path of the admin API while the component is mounted. */
+export const usePath = <Answer>(admin: Admin, path: string, intervalMs: number): Polled<Answer> =>
   usePolled(
     useCallback(() => admin.read<Answer>(path), [admin, path]),
-    everyMs,
+    intervalMs,
   )
 
 /**
- * Reads again, `everyMs` after the end of each read, as long as it is shown.
- * @param read another function is called at once; null: there is nothing to read
+ * Calls `read` again `intervalMs` after each call has ended, while the component is mounted.
+ * @param read a new function is called at once; null if there is nothing to read
  */
 export function usePolled<Answer>(
   read: (() => Promise<Answer>) | null,
-  everyMs: number,
+  intervalMs: number,
 ): Polled<Answer> {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [problem, setProblem] = useState('')
@@ -44,7 +44,7 @@ export function usePolled<Answer>(
           (error: Error) => setProblem(error.message),
         )
         .finally(() => {
-          if (!isOver) timer = setTimeout(() => void refresh(), everyMs)
+          if (!isOver) timer = setTimeout(() => void refresh(), intervalMs)
         })
     void refresh()
     return () => {

@@ -4,8 +4,8 @@ import { usePath } from './polled.ts'
 
 export type Usage = components['schemas']['AdminUsage']
 
-const EVERY_MS = 30_000
+const INTERVAL_MS = 30_000
 
-/** What accounts used and stored; null until it is read. The state says what is wrong. */
+/** The usage and storage of accounts; null until it is read. The admins' view reports problems. */
 export const useUsage = (admin: Admin): Usage | null =>
-  usePath<Usage>(admin, 'usage', EVERY_MS).answer
+  usePath<Usage>(admin, 'usage', INTERVAL_MS).answer

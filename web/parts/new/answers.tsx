@@ -2,21 +2,19 @@ import { useEffect, useState } from 'preact/hooks'
 import { SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { songStemsOf } from '../../../shared/tasks.ts'
 import { adminToken, showAdmin } from '../../state/admin.ts'
-import { filledPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
+import { filledPrompts, options } from '../../state/draft.ts'
 import { task } from '../../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../../state/separators.ts'
+import { SoundChips } from './sound-chips.tsx'
 
 /** A screen reader should not be interrupted by every keystroke. */
 const QUIET_MS = 500
 
-/**
- * Says what is taken out for each prompt and by which model, once nobody has typed for a moment.
- */
+/** Says what each prompt takes out, and by which model, once the user stops typing. */
 export function Answers() {
-  const isKnown = separators.value.length > 0
   const { separator } = options.value
-  const asked = isKnown ? filledPrompts() : []
-  const text = asked.map((prompt) => answerTo(prompt, separator ?? undefined)).join('\n')
+  const prompts = separators.value.length > 0 ? filledPrompts() : []
+  const text = prompts.map((prompt) => answerTo(prompt, separator ?? undefined)).join('\n')
   const [said, setSaid] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => setSaid(text), QUIET_MS)
@@ -30,14 +28,12 @@ export function Answers() {
           <p>The models are not known: {separatorsProblem.value}</p>
         )}
       </div>
-      {(lacksStems() || isSongHintDue(asked, separator ?? undefined)) && <SongHint />}
+      {(lacksStems() || isSongHintDue(prompts, separator ?? undefined)) && <SongHint />}
     </>
   )
 }
 
-/**
- * Users of the page cannot install it, but can tell somebody who can. An admin can install it here.
- */
+/** Names a better model for songs, which an admin can install here, and others can ask for. */
 function SongHint() {
   const [before, command, after] = SONG_HINT.split('`')
   const isAdmin = adminToken.value !== null
@@ -59,30 +55,17 @@ function SongHint() {
   )
 }
 
-/**
- * The stems of a song as buttons, or a message for people who want to split a song if there are
- * none.
- */
+/** The stems of a song as buttons, or a message if somebody wants to split one without a model. */
 export function Stems() {
   const stems = songStemsOf(separators.value)
   if (separators.value.length === 0) return null
-  if (stems.length === 0) return lacksStems() ? <NoStems /> : null
+  if (stems.length === 0) {
+    return lacksStems() ? <p class="quiet">No model for songs is installed.</p> : null
+  }
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
-  const given = filledPrompts().map((prompt) => prompt.toLowerCase())
-  const isFull = given.length >= PROMPTS_MAX
   return (
     <div role="group" aria-label="Stems" class="choice">
-      {names.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-pressed={given.includes(name)}
-          disabled={isFull && !given.includes(name)}
-          onClick={() => togglePrompt(name)}
-        >
-          {name}
-        </button>
-      ))}
+      <SoundChips sounds={names} nameOf={(name) => name} style="button" />
     </div>
   )
 }
@@ -92,7 +75,3 @@ const lacksStems = (): boolean =>
   task.value.prompts === 'stems' &&
   separators.value.length > 0 &&
   songStemsOf(separators.value).length === 0
-
-function NoStems() {
-  return <p class="quiet">No model for songs is installed.</p>
-}

@@ -61,7 +61,7 @@ export function NewSeparation() {
   )
 }
 
-/** Nobody may be waiting for many files, while others wait for one. */
+/** Somebody may be waiting for a single file, and nobody for these. */
 const MayWait = () => (
   <label class="check">
     <input
@@ -86,7 +86,7 @@ function Send({ missing }: { missing: string }) {
   return (
     <div class="send">
       <Problem>{sendProblem.value}</Problem>
-      {/* Keyed: else Cancel would become Separate while it is pressed, and send. */}
+      {/* Keyed: otherwise Cancel would become Separate while it is pressed, and send. */}
       {current ? (
         <div key="sending" class="sending">
           <label>
@@ -115,15 +115,17 @@ function Send({ missing }: { missing: string }) {
 function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
   const list = prompts.value
   const fields = useRef<HTMLFieldSetElement>(null)
-  const wanted = useRef<number | null>(null)
+  const focused = useRef<number | null>(null)
   useEffect(() => {
-    if (wanted.current !== null) fields.current!.querySelectorAll('input')[wanted.current]!.focus()
-    wanted.current = null
+    if (focused.current !== null) {
+      fields.current!.querySelectorAll('input')[focused.current]!.focus()
+    }
+    focused.current = null
   }, [list.length])
   /** Sets the prompts and moves the focus to the field of one of them. */
-  const become = (next: string[], i: number) => {
+  const replace = (next: string[], i: number) => {
     prompts.value = next
-    wanted.current = i
+    focused.current = i
   }
   const set = (i: number, text: string) =>
     (prompts.value = list.map((old, j) => (j === i ? text : old)))
@@ -146,7 +148,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
               type="button"
               aria-label={`Remove prompt ${i + 1}`}
               onClick={() =>
-                become(
+                replace(
                   list.filter((_, j) => j !== i),
                   Math.max(0, i - 1),
                 )
@@ -163,7 +165,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
         ))}
       </datalist>
       {list.length < PROMPTS_MAX && (
-        <button type="button" class="link" onClick={() => become([...list, ''], list.length)}>
+        <button type="button" class="link" onClick={() => replace([...list, ''], list.length)}>
           Add another sound
         </button>
       )}

@@ -12,7 +12,13 @@ export function Options() {
       <QualityOption />
       <FormatOption />
       <SpansOption />
-      <CandidatesOption />
+      <NumberOption
+        name="reranking_candidates"
+        label="Tries per section; the best is kept"
+        hint="Each try costs as much time as the first."
+        range={{ min: '1', max: '8' }}
+        placeholder="1"
+      />
       <NumberOption
         name="max_chunk_duration"
         label="Longest section, in seconds"
@@ -126,26 +132,8 @@ function SpansOption() {
   )
 }
 
-function CandidatesOption() {
-  return (
-    <label>
-      Tries per section; the best is kept
-      <input
-        type="number"
-        min="1"
-        max="8"
-        value={options.value.reranking_candidates ?? 1}
-        onChange={({ currentTarget: { value } }) =>
-          setOption('reranking_candidates', Number(value) > 1 ? Number(value) : undefined)
-        }
-      />
-      <small>Each try costs as much time as the first.</small>
-    </label>
-  )
-}
-
 interface NumberOptionProps {
-  name: 'max_chunk_duration' | 'chunk_overlap' | 'audio_track'
+  name: 'reranking_candidates' | 'max_chunk_duration' | 'chunk_overlap' | 'audio_track'
   label: string
   hint: string
   range: { min: string; max?: string; step?: string }

@@ -5,14 +5,17 @@ interface SoundChipsProps<Sound> {
   sounds: readonly Sound[]
   nameOf(sound: Sound): string
   titleOf?(sound: Sound): string
-  /** What stands after the name. */
+  /** The style of the buttons; by default small ones. */
+  style?: 'chip' | 'button'
+  /** Content after the name. */
   children?(sound: Sound): ComponentChildren
 }
 
 /** A button for each sound that adds it to the prompts or removes it. */
-export function SoundChips<Sound>({ sounds, nameOf, titleOf, children }: SoundChipsProps<Sound>) {
-  const given = filledPrompts().map((prompt) => prompt.toLowerCase())
-  const isFull = given.length >= PROMPTS_MAX
+export function SoundChips<Sound>(props: SoundChipsProps<Sound>) {
+  const { sounds, nameOf, titleOf, style = 'chip', children } = props
+  const prompts = filledPrompts().map((prompt) => prompt.toLowerCase())
+  const isFull = prompts.length >= PROMPTS_MAX
   return (
     <>
       {sounds.map((sound) => {
@@ -21,9 +24,9 @@ export function SoundChips<Sound>({ sounds, nameOf, titleOf, children }: SoundCh
           <button
             key={name}
             type="button"
-            class="chip"
-            aria-pressed={given.includes(name)}
-            disabled={isFull && !given.includes(name)}
+            class={style}
+            aria-pressed={prompts.includes(name)}
+            disabled={isFull && !prompts.includes(name)}
             title={titleOf?.(sound)}
             onClick={() => togglePrompt(name)}
           >

@@ -8,8 +8,8 @@ export function SoundList() {
   const [filter, setFilter] = useState('')
   const names = soundNames()
   if (names.length === 0) return null
-  const wanted = filter.trim().toLowerCase()
-  const groups = groupSounds(names.filter((name) => name.toLowerCase().includes(wanted)))
+  const text = filter.trim().toLowerCase()
+  const groups = groupSounds(names.filter((name) => name.toLowerCase().includes(text)))
   return (
     <details class="sound-list">
       <summary>Browse {names.length} sounds</summary>

@@ -9,22 +9,22 @@ export function Tasks() {
     <fieldset class="tasks">
       <legend>Task</legend>
       <div class="task-cards">
-        {TASKS.map((one) => (
+        {TASKS.map((option) => (
           <button
-            key={one.name}
+            key={option.name}
             type="button"
-            aria-pressed={one.name === name}
-            title={whatIsDone(one)}
-            onClick={() => chooseTask(one)}
+            aria-pressed={option.name === name}
+            title={describe(option)}
+            onClick={() => chooseTask(option)}
           >
-            <TaskPicture word={one.word} />
-            {one.name}
+            <TaskPicture word={option.word} />
+            {option.name}
           </button>
         ))}
       </div>
-      <p class="quiet">{whatIsDone(task.value)}</p>
+      <p class="quiet">{describe(task.value)}</p>
     </fieldset>
   )
 }
 
-const whatIsDone = ({ does, format }: Task): string => `${does}, in ${format.toUpperCase()}.`
+const describe = ({ does, format }: Task): string => `${does}, in ${format.toUpperCase()}.`

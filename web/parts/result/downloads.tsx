@@ -24,9 +24,9 @@ interface DownloadsProps {
 
 /** Offers each output in each format, and all of them as one file. */
 export function Downloads({ request, result, mixer }: DownloadsProps) {
-  const kept = preferredOutputOf(result)
-  const isKept = ({ kind }: NamedOutput) => Number(kind === kept)
-  const outputs = outputsOf(request, result).sort((one, other) => isKept(other) - isKept(one))
+  const preferred = preferredOutputOf(result)
+  const rank = ({ kind }: NamedOutput) => (kind === preferred ? 0 : 1)
+  const outputs = outputsOf(request, result).sort((a, b) => rank(a) - rank(b))
   const files = outputs.flatMap(({ files }) => files)
   const saveAll = () => void saveZip(files, zipName(result), !isDecodable(result))
   return (

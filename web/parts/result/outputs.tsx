@@ -30,15 +30,15 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
   const [problem, setProblem] = useState('')
   useEffect(() => {
     let mixer: LoadedResult['mixer'] | undefined
-    let isGone = false
+    let isUnmounted = false
     const start = async () => {
-      const found = await read()
-      setResult(found)
-      const done = await load(request, found, readPeaks)
-      if (!done) return setPlain(true)
-      mixer = done.mixer
-      if (isGone) return mixer.close()
-      setLoaded(done)
+      const newResult = await read()
+      setResult(newResult)
+      const media = await load(request, newResult, readPeaks)
+      if (!media) return setPlain(true)
+      mixer = media.mixer
+      if (isUnmounted) return mixer.close()
+      setLoaded(media)
       if (request.heard) resume(mixer, request.heard)
       else if (request.playsAtOnce) void mixer.play()
     }
@@ -47,7 +47,7 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
       setPlain(true)
     })
     return () => {
-      isGone = true
+      isUnmounted = true
       mixer?.close()
     }
   }, [request])

@@ -36,7 +36,7 @@ export function Ruler({ mixer, view }: TimelineProps) {
   const from = useRef(0)
   const move = (event: PointerEvent) => {
     if (!box.current!.hasPointerCapture(event.pointerId)) return
-    const [start, end] = [from.current, secondsAt(event)].sort((one, other) => one - other)
+    const [start, end] = [from.current, secondsAt(event)].sort((a, b) => a - b)
     drawn.value = { start: start!, end: end! }
   }
   const end = () => {
