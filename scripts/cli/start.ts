@@ -62,8 +62,8 @@ async function main(): Promise<void> {
   const gatewayConfig = checkSettings()
   await inDataFolder(holdDataFolder())
   console.log('Starting Winnow…')
-  const { NATS_URL: given } = process.env
-  const natsUrlOf = given ? { gateway: given, engine: given } : await inDataFolder(ownNats())
+  const { NATS_URL: url } = process.env
+  const natsUrlOf = url ? { gateway: url, engine: url } : await inDataFolder(ownNats())
   const adminToken = process.env.ADMIN_TOKEN || (await inDataFolder(ownAdminToken()))
   const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
   const env: NodeJS.ProcessEnv = {
@@ -90,8 +90,8 @@ async function main(): Promise<void> {
   const address = gatewayConfig.publicUrl ?? listening
   const engineAddresses = engines.flatMap(({ ready }) => ready.metrics ?? [])
   const { playground, adminUrl = gateway.ready.admin ?? address } = gatewayConfig
-  const known = { listening, adminUrl, adminToken, playground, ...gateway.ready }
-  await greet(address, engineAddresses, known)
+  const pages = { listening, adminUrl, adminToken, playground }
+  await greet(address, gateway.ready, engineAddresses, pages)
 }
 
 /** The token for the admin pages, created at the first start. */
@@ -183,8 +183,9 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 
 async function greet(
   address: string,
+  { grpc, metrics, admin }: Service['ready'],
   engineMetrics: readonly string[],
-  { grpc, metrics, admin, ...given }: Readonly<Record<string, string>>,
+  pageOptions: PageOptions,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -196,7 +197,7 @@ async function greet(
   const example = 'examples/drums-and-flute.wav' // in a package the example is elsewhere
   const separate = commandText('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${shellWord(keyFile)})`
-  const pages = await pagesOf(address, { ...given, key })
+  const pages = await pagesOf(address, key, pageOptions)
   console.log(
     [
       '',
@@ -222,15 +223,22 @@ async function greet(
   )
 }
 
+interface PageOptions {
+  listening: string
+  adminUrl: string
+  adminToken: string
+  playground: 'on' | 'off'
+}
+
 /**
- * Returns the addresses of the pages with codes that sign in. If output may be read by others,
- * returns commands that make such addresses. Undefined if there is no page.
+ * Returns the addresses of the pages with codes that sign in, or, if others may read the output,
+ * commands that make such addresses. Undefined if there is no page.
  */
 async function pagesOf(
   address: string,
-  given: Readonly<Record<string, string>>,
+  key: string,
+  { listening, adminUrl, adminToken, playground }: PageOptions,
 ): Promise<{ own: string; operators: string } | undefined> {
-  const { listening = '', adminUrl = '', adminToken = '', playground, key = '' } = given
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
     const open = `${dataFolderPrefix()}${commandText('open')}`
@@ -264,7 +272,8 @@ async function stop(code = 0): Promise<void> {
   stoppingSince = performance.now()
   console.log('\nStopping…')
   const isGateway = ({ name }: Service) => name === 'gateway'
-  await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
+  const engines = services.filter((service) => !isGateway(service))
+  await Promise.all(engines.map((engine) => engine.stop()))
   await services.find(isGateway)?.stop()
   await natsRestart // otherwise it would be left behind
   if (nats) {
