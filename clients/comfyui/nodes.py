@@ -23,9 +23,8 @@ Outputs = tuple[list[Audio], Audio, str]
 def _progress(count: int) -> Callable[[int, float, float], Callable[[float], None]]:
     """Shows the progress of `count` sounds, and raises once the user cancels.
 
-    :returns: a function of a sound's index and the range of a step; it returns a function that
-    shows
-    the progress of that step
+    :returns: a function of a sound's index and the range of a step, which returns a function that
+        shows the progress of that step
     """
     import comfy.model_management
     import comfy.utils

@@ -77,17 +77,18 @@ def list_files(limit: int, cursor: str) -> Call[types.FileList]:
 
 
 def submit(submission: types.Submission, idempotency_key: str | None) -> Call[types.Submitted]:
-    headers = _keyed(idempotency_key)
+    headers = keyed(idempotency_key)
     return Call("POST", "/v1/queue/audio/separate", submission, headers)
 
 
 def submit_sounds(
     submission: types.SoundsSubmission, idempotency_key: str | None
 ) -> Call[types.Submitted]:
-    return Call("POST", "/v1/queue/audio/sounds", submission, _keyed(idempotency_key))
+    return Call("POST", "/v1/queue/audio/sounds", submission, keyed(idempotency_key))
 
 
-def _keyed(idempotency_key: str | None) -> dict[str, str]:
+def keyed(idempotency_key: str | None) -> dict[str, str]:
+    """Returns the header that identifies a submit; without a key, with a new one."""
     key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
     return {"idempotency-key": visible("idempotency_key", key)}
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import mimetypes
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from . import types
-from ._core import Call, visible
+from ._core import Call, keyed
 from .errors import ApiError
 
 Body = TypeVar("Body", types.Submission, types.SoundsSubmission)
@@ -31,7 +30,7 @@ class Question(Generic[Body, Answer]):
     path: Path
     submission: Body
     """The submission, without its media."""
-    idempotency_key: str
+    idempotency_key: str | None
 
     @property
     def is_large(self) -> bool:
@@ -48,27 +47,22 @@ class Question(Generic[Body, Answer]):
         return cast(Body, {**self.submission, "input": input_fields})
 
     def begin_call(self) -> Call[types.Submitted]:
-        """Returns the call that contains the file, after its fields, as the service requires."""
-        return Call("POST", self._path, headers=self._headers, form=self._fields, file=self._file)
+        return self._call({}, 0)
 
     def call(self) -> Call[Answer | types.Submitted]:
         """Returns the same call, but waiting for the result."""
-        headers = {**self._headers, "prefer": f"wait={WAIT_SECONDS}"}
-        wait = WAIT_SECONDS
-        form, file = self._fields, self._file
-        return Call("POST", self._path, headers=headers, form=form, file=file, wait_seconds=wait)
+        return self._call({"prefer": f"wait={WAIT_SECONDS}"}, WAIT_SECONDS)
 
-    @property
-    def _path(self) -> str:
-        return f"/v1/audio/{self.kind}"
-
-    @property
-    def _headers(self) -> dict[str, str]:
-        return {"idempotency-key": visible("idempotency_key", self.idempotency_key)}
-
-    @property
-    def _file(self) -> tuple[str, bytes, str]:
-        return (self.path.name, self.path.read_bytes(), self.content_type)
+    def _call(self, headers: dict[str, str], wait_seconds: float) -> Call[Any]:
+        """Returns the call that contains the file, after its fields, as the service requires."""
+        return Call(
+            "POST",
+            f"/v1/audio/{self.kind}",
+            headers={**keyed(self.idempotency_key), **headers},
+            form=self._fields,
+            file=(self.path.name, self.path.read_bytes(), self.content_type),
+            wait_seconds=wait_seconds,
+        )
 
     @property
     def _fields(self) -> dict[str, object]:
@@ -92,18 +86,14 @@ def separation(
     named = {"prompt": prompts[0]} if len(prompts) == 1 else {"prompts": prompts}
     body = submission or {"input": {}}
     asked = cast(types.Submission, {**body, "input": cast(types.Input, {**body["input"], **named})})
-    return Question("separate", Path(path), asked, _key_of(idempotency_key))
+    return Question("separate", Path(path), asked, idempotency_key)
 
 
 def sounds_question(
     path: str | Path, submission: types.SoundsSubmission | None, idempotency_key: str | None
 ) -> Question[types.SoundsSubmission, types.SoundsResult]:
     body = submission or {"input": cast(types.SoundsInput, {})}
-    return Question("sounds", Path(path), body, _key_of(idempotency_key))
-
-
-def _key_of(idempotency_key: str | None) -> str:
-    return secrets.token_hex(16) if idempotency_key is None else idempotency_key
+    return Question("sounds", Path(path), body, idempotency_key)
 
 
 def failed_request(error: ApiError) -> types.RequestRef:

@@ -108,8 +108,7 @@ class AsyncClient:
         asked = separation(path, prompt, submission, idempotency_key)
         if asked.is_large:
             body = asked.submission_of(await self.upload(path, asked.content_type))
-            key = asked.idempotency_key
-            return await self.wait(await self.submit(body, idempotency_key=key))
+            return await self.wait(await self.submit(body, idempotency_key=idempotency_key))
         try:
             answer = await self._ask(asked.call())
         except ApiError as error:
@@ -129,7 +128,7 @@ class AsyncClient:
         if not asked.is_large:
             return await self._ask(asked.begin_call())
         body = asked.submission_of(await self.upload(path, asked.content_type, on_progress))
-        return await self.submit(body, idempotency_key=asked.idempotency_key)
+        return await self.submit(body, idempotency_key=idempotency_key)
 
     async def submit(
         self, submission: types.Submission, *, idempotency_key: str | None = None
@@ -152,7 +151,7 @@ class AsyncClient:
         asked = sounds_question(path, submission, idempotency_key)
         if asked.is_large:
             body = asked.submission_of(await self.upload(path, asked.content_type))
-            submitted = await self.submit_sounds(body, idempotency_key=asked.idempotency_key)
+            submitted = await self.submit_sounds(body, idempotency_key=idempotency_key)
             return await self.wait_for_sounds(submitted)
         try:
             answer = await self._ask(asked.call())

@@ -79,8 +79,7 @@ class Client:
         """Sends the bytes of a file, exactly as many as it was created for.
 
         :param data: a function is called again for each retry; an iterable can only be read once,
-        so
-            it is not retried
+            so it is not retried
         """
         if callable(data):
             self._put(file, data, self._service.retries)
@@ -105,7 +104,7 @@ class Client:
         """Creates a file and streams the bytes of `path`.
 
         :param on_progress: receives the share that is sent, from 0 to 1; an exception ends the
-        upload
+            upload
         :returns: the file's id
         """
         with Path(path).open("rb") as file:
@@ -136,8 +135,7 @@ class Client:
         asked = separation(path, prompt, submission, idempotency_key)
         if asked.is_large:
             body = asked.submission_of(self.upload(path, asked.content_type))
-            key = asked.idempotency_key
-            return self.wait(self.submit(body, idempotency_key=key))
+            return self.wait(self.submit(body, idempotency_key=idempotency_key))
         try:
             answer = self._ask(asked.call())
         except ApiError as error:
@@ -161,7 +159,7 @@ class Client:
         if not asked.is_large:
             return self._ask(asked.begin_call())
         body = asked.submission_of(self.upload(path, asked.content_type, on_progress))
-        return self.submit(body, idempotency_key=asked.idempotency_key)
+        return self.submit(body, idempotency_key=idempotency_key)
 
     def submit(
         self, submission: types.Submission, *, idempotency_key: str | None = None
@@ -190,7 +188,7 @@ class Client:
         asked = sounds_question(path, submission, idempotency_key)
         if asked.is_large:
             body = asked.submission_of(self.upload(path, asked.content_type))
-            submitted = self.submit_sounds(body, idempotency_key=asked.idempotency_key)
+            submitted = self.submit_sounds(body, idempotency_key=idempotency_key)
             return self.wait_for_sounds(submitted)
         try:
             answer = self._ask(asked.call())
