@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { execute } from './commands.mjs'
 import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 
+/** The folders that the page is built from. */
+export const PAGE_FOLDERS = ['web', 'clients/typescript', 'examples', 'shared']
+
 export const webStep = () =>
   builtStep({
     title: 'the page',
     name: 'web',
-    folders: ['web', 'clients/typescript', 'examples', 'shared/prompts'],
-    files: [
-      ...['shared/errors.ts', 'shared/file-limits.ts', 'shared/tasks.ts'],
-      ...['scripts/setup/build-page.mjs', 'package-lock.json'],
-    ],
+    folders: PAGE_FOLDERS,
+    files: ['scripts/setup/build-page.mjs', 'package-lock.json'],
     build: () => execute(process.execPath, ['scripts/setup/build-page.mjs']),
   })
 
