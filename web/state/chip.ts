@@ -1,7 +1,7 @@
 /** Summarises in a few words what is known about a prompt. */
 
 import type { Result, SoundsResult } from '../../clients/typescript/client.ts'
-import { timeText } from './time-text.ts'
+import { timeText } from '../../shared/time-text.ts'
 
 export type Finding = NonNullable<Result['data']['findings']>[number]
 

@@ -5,7 +5,7 @@ import { decodeShort, headerSeconds } from '../audio/decode.ts'
 import { peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { source } from './draft.ts'
 import { mediaSecondsMax } from './separators.ts'
-import { timeText } from './time-text.ts'
+import { timeText } from '../../shared/time-text.ts'
 
 /** Larger or longer files are not decoded before they are sent. */
 const DECODED_BYTES_MAX = 20_000_000

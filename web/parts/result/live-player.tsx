@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { decodesPreviews } from '../../audio/ogg.ts'
 import { LivePreview } from '../../state/live-preview.ts'
 import { isOver, type OpenRequest } from '../../state/open-request.ts'
-import { timeText } from '../../state/time-text.ts'
+import { timeText } from '../../../shared/time-text.ts'
 import { Stage } from './stage.tsx'
 
 /** Plays what is separated so far; nothing until there is something. */

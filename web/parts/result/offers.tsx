@@ -14,7 +14,7 @@ import {
 import { whereOfHeard, type Finding } from '../../state/chip.ts'
 import { sending, sendProblem } from '../../state/open-request.ts'
 import { loadSeparatorsUntilKnown, separators } from '../../state/separators.ts'
-import { timeText } from '../../state/time-text.ts'
+import { timeText } from '../../../shared/time-text.ts'
 import { Problem } from '../problem.tsx'
 
 interface OffersProps extends CompletedRequest {

@@ -3,7 +3,7 @@
 import { effect, signal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { LOOP_SECONDS_MIN, type Mixer, type Section } from '../../audio/mixer.ts'
-import { timeText } from '../../state/time-text.ts'
+import { timeText } from '../../../shared/time-text.ts'
 import type { View } from '../waveform.tsx'
 
 /** Minimum distance between two labels. */

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { LOOP_SECONDS_MIN, type Mixer, type Section } from '../../audio/mixer.ts'
-import { timeText } from '../../state/time-text.ts'
+import { timeText } from '../../../shared/time-text.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Strength } from './strength.tsx'
 import type { View } from '../waveform.tsx'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { timeText } from '../../../../web/state/time-text.ts'
+import { timeText } from '../../../shared/time-text.ts'
 
 test('a time has minutes, hours if there are any, and the requested number of decimals', () => {
   assert.equal(timeText(5), '0:05')
