@@ -33,7 +33,7 @@ export function SourcePicker() {
   return (
     <>
       <fieldset class={`drop ${chosen ? 'chosen' : 'empty'} ${isOver ? 'over' : ''}`}>
-        <legend>Audio or video</legend>
+        <legend class="spoken">Audio or video</legend>
         {!chosen && <DropPicture />}
         <p class="drop-text">
           <span role="status">{chosen && <strong>{textOf(chosen)}</strong>}</span>{' '}
