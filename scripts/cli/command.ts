@@ -163,8 +163,8 @@ export function oneOf<Word extends string, Text extends string | undefined>(
   const word = words.find((other): boolean => other === (text as string | undefined))
   if (word !== undefined) return word
   if (text === undefined) return undefined as Extract<Text, undefined>
-  const known = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-  throw new UsageError(`${option} takes ${known}, not "${text}".${suggestion(text, words)}`)
+  const choices = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  throw new UsageError(`${option} takes ${choices}, not "${text}".${suggestion(text, words)}`)
 }
 
 /** @throws UsageError unless `text` is a whole number in the range */

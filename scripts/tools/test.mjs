@@ -27,10 +27,10 @@ const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
 const TSC = 'node_modules/typescript-native/bin/tsc'
 /** One more than there are processors, because a file spends a third of its time waiting. */
-const FILES_AT_ONCE = availableParallelism() + 1
+const CONCURRENCY = availableParallelism() + 1
 const SOAK_MINUTES = 30
 /** Matches files with random tests, which run with a new seed every night. */
-const DRAWS = /support\/basics\/(property|test-seed)\.ts'/
+const IS_RANDOM = /support\/basics\/(property|test-seed)\.ts'/
 
 const { values, positionals: parts } = parseArgs({
   allowPositionals: true,
@@ -104,21 +104,21 @@ async function runNightly() {
   const env = { WINNOW_TEST_SEED: seed }
   const all = allFiles()
   const { files } = chooseFiles(all, 'nightly')
-  const drawing = all.filter(
-    (file) => !files.includes(file) && DRAWS.test(readFileSync(file, 'utf8')),
+  const random = all.filter(
+    (file) => !files.includes(file) && IS_RANDOM.test(readFileSync(file, 'utf8')),
   )
-  await runTests('new seeds', drawing, env)
-  await runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
+  await runTests('new seeds', random, env)
+  await runTests('campaign, packages, systemd', files, env, { concurrency: 1 })
   const soak = ['test/campaign/main.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
   await run('soak', ['--import', 'tsx', ...soak])
   await run('songs', ['--import', 'tsx', 'bench/songs.ts'])
 }
 
-async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
+async function runTests(name, files, env = {}, { concurrency = CONCURRENCY } = {}) {
   if (files.length === 0) return
   const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
   const options = [
-    `--test-concurrency=${atOnce}`,
+    `--test-concurrency=${concurrency}`,
     `--test-timeout=${minutes * 60_000}`,
     '--test-reporter=spec',
   ]
@@ -127,7 +127,7 @@ async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) 
   for (const [i, path] of compiled.files.entries()) sources.set(basename(path), files[i])
   try {
     await run(
-      `${name}: ${files.length} files, ${atOnce} at once`,
+      `${name}: ${files.length} files, ${concurrency} at once`,
       [...preloads, '--test', ...options, ...compiled.files],
       { ...env, WINNOW_TEST_WORK: report },
     )

@@ -54,8 +54,8 @@ const SESSIONS = 'page_sessions'
 function withoutSessions(path: string): void {
   const database = new SqliteDatabase(path)
   try {
-    const known = database.prepare('select 1 from sqlite_master where name = ?').get(SESSIONS)
-    if (known) database.exec(`delete from ${SESSIONS}`) // earlier versions have no such table
+    const exists = database.prepare('select 1 from sqlite_master where name = ?').get(SESSIONS)
+    if (exists) database.exec(`delete from ${SESSIONS}`) // earlier versions have no such table
   } finally {
     database.close()
   }

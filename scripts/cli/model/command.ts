@@ -72,9 +72,9 @@ export const model = command({
       async run({ accept }, [name = ''], io: ModelIo) {
         const entry = catalogueOf(io).find((other) => other.name === name)
         if (!entry) {
-          const known = catalogueOf(io).map((other) => other.name)
+          const names = catalogueOf(io).map((other) => other.name)
           throw new UsageError(
-            `${name} is not known; there are ${known.join(', ')}.${suggestion(name, known)}`,
+            `${name} is not known; there are ${names.join(', ')}.${suggestion(name, names)}`,
           )
         }
         if (entry.isBuiltIn) throw new UsageError(builtInHint(entry))

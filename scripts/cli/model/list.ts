@@ -34,7 +34,7 @@ export function printedList(
 ): string {
   const imported = importedOf(catalogue, installed)
   if (json) {
-    const known = catalogue.map((entry) => ({
+    const listed = catalogue.map((entry) => ({
       ...entry,
       installed: installed.get(entry.name) ?? null,
     }))
@@ -43,7 +43,7 @@ export function printedList(
       kind: record.kind,
       installed: record,
     }))
-    return `${JSON.stringify([...known, ...others])}\n`
+    return `${JSON.stringify([...listed, ...others])}\n`
   }
   const rows = [
     MINI,

@@ -41,19 +41,19 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   const client = createClient({ ...args, signal })
   await assertSeparator(client, args)
   const isOne = items.length === 1
-  const one = createProgressView(io.stderr, args.quiet || !isOne)
-  const all = createManyFilesView(io.stderr, args.quiet || isOne, items.length)
-  const viewOfFile = () => (isOne ? one : all.file())
-  const lines = { stdout: all.above(io.stdout), stderr: all.above(io.stderr) }
+  const oneView = createProgressView(io.stderr, args.quiet || !isOne)
+  const manyView = createManyFilesView(io.stderr, args.quiet || isOne, items.length)
+  const viewOfFile = () => (isOne ? oneView : manyView.file())
+  const lines = { stdout: manyView.above(io.stdout), stderr: manyView.above(io.stderr) }
   const report = new Report(args, lines, items.length + args.unnameable.length)
   for (const path of args.unnameable) report.failed(path, new Error(NO_UTF8), [])
   if (args.leftOut.length > 0) {
     const files = countText(args.leftOut.length, 'output')
     viewOfFile().note(`left out ${files} of earlier runs: name one alone to separate it`)
   }
-  const waiting = [...items]
-  const work = async () => {
-    for (let item = waiting.shift(); item; item = waiting.shift()) {
+  const queue = [...items]
+  const separateQueued = async () => {
+    for (let item = queue.shift(); item; item = queue.shift()) {
       const run = { args, client, io: { ...io, signal }, report, view: viewOfFile() }
       await separateItem(run, item)
     }
@@ -61,14 +61,14 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   let end: { error: unknown } | undefined
   await Promise.all(
     Array.from({ length: Math.min(args.jobs, items.length) }, () =>
-      work().catch((error: unknown) => {
+      separateQueued().catch((error: unknown) => {
         end ??= { error }
         stop.abort() // the others end too, together with their requests
       }),
     ),
   )
-  one.stop()
-  all.stop()
+  oneView.stop()
+  manyView.stop()
   report.summary()
   if (end) throw end.error
   return report.exitCode

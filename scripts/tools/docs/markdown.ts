@@ -27,10 +27,10 @@ const SOUND = /\.(mp3|wav)$/
  * Code in these languages calls the service. Elsewhere the address is a default value, or the
  * upstream of a proxy.
  */
-const RUNS = /^(sh|ts|python|json)\b/
+const CALLS_SERVICE = /^(sh|ts|python|json)\b/
 const ADDRESS = 'http://127.0.0.1:8080'
 /** A gateway replaces this with its own address (gateway/routes/docs.ts). */
-const MARKED = `<!--service-->${ADDRESS}<!--/service-->`
+const MARKED_ADDRESS = `<!--service-->${ADDRESS}<!--/service-->`
 const DIAGRAM_COLOURS = {
   bg: 'var(--card)',
   fg: 'var(--ink)',
@@ -68,7 +68,9 @@ function installFences(markdown: Markdown): void {
     if (info.trim() === 'mermaid') {
       return `<figure class="diagram" tabindex="0">${diagram(content)}</figure>\n`
     }
-    const code = RUNS.test(info) ? escape(content).replaceAll(ADDRESS, MARKED) : escape(content)
+    const code = CALLS_SERVICE.test(info)
+      ? escape(content).replaceAll(ADDRESS, MARKED_ADDRESS)
+      : escape(content)
     return `<div class="code"><pre tabindex="0"><code>${code}</code></pre></div>\n`
   }
 }

@@ -139,8 +139,8 @@ function FileInput({ label, isMain = false, ...kind }: FileInputProps) {
 function textOf(chosen: Source | SeveralFiles): string {
   if (chosen.kind === 'address') return chosen.url
   if (chosen.kind === 'output') {
-    const what = chosen.place.output === 'source' ? 'the source' : 'an output'
-    return `${chosen.name}, ${what} of an earlier request`
+    const file = chosen.place.output === 'source' ? 'the source' : 'an output'
+    return `${chosen.name}, ${file} of an earlier request`
   }
   if (chosen.kind === 'file') return `${chosen.name}, ${sizeText(chosen.bytes.size)}`
   const { files, leftOut } = chosen
