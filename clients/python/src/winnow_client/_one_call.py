@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
 from . import types
-from ._core import Call, keyed
+from ._calls import Call, keyed
 from .errors import ApiError
 
 Body = TypeVar("Body", types.Submission, types.SoundsSubmission)

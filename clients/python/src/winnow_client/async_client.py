@@ -21,8 +21,9 @@ from typing import BinaryIO, cast
 
 import httpx
 
-from . import _core, types
-from ._core import Answer, Call, Following, OnProgress, Retrying, Service
+from . import _calls, _core, types
+from ._calls import Answer, Call
+from ._core import Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
@@ -60,10 +61,10 @@ class AsyncClient:
         await self._http.aclose()
 
     async def models(self) -> types.ModelList:
-        return await self._ask(_core.models())
+        return await self._ask(_calls.models())
 
     async def create_file(self, file: types.CreateFile) -> types.CreatedFile:
-        return await self._ask(_core.create_file(file))
+        return await self._ask(_calls.create_file(file))
 
     async def send(
         self,
@@ -77,13 +78,13 @@ class AsyncClient:
             await self._put(file, lambda: data, retries)
 
     async def file(self, file_id: str) -> types.FileRecord:
-        return await self._ask(_core.file(file_id))
+        return await self._ask(_calls.file(file_id))
 
     async def list_files(self, *, limit: int = 20, cursor: str = "") -> types.FileList:
-        return await self._ask(_core.list_files(limit, cursor))
+        return await self._ask(_calls.list_files(limit, cursor))
 
     async def delete_file(self, file_id: str) -> None:
-        await self._delete(_core.delete_file(file_id))
+        await self._delete(_calls.delete_file(file_id))
 
     async def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
@@ -133,7 +134,7 @@ class AsyncClient:
     async def submit(
         self, submission: types.Submission, *, idempotency_key: str | None = None
     ) -> types.Submitted:
-        return await self._ask(_core.submit(submission, idempotency_key))
+        return await self._ask(_calls.submit(submission, idempotency_key))
 
     async def sounds(
         self,
@@ -163,10 +164,10 @@ class AsyncClient:
         self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
     ) -> types.Submitted:
         """Like `submit`, for a list of sounds."""
-        return await self._ask(_core.submit_sounds(submission, idempotency_key))
+        return await self._ask(_calls.submit_sounds(submission, idempotency_key))
 
     async def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
-        return await self._ask(_core.status(request, logs))
+        return await self._ask(_calls.status(request, logs))
 
     async def follow(
         self,
@@ -175,7 +176,7 @@ class AsyncClient:
         logs: bool = False,
         interval_seconds: float | None = None,
     ) -> AsyncGenerator[types.Status, None]:
-        call = _core.status_stream(request, logs, interval_seconds)
+        call = _calls.status_stream(request, logs, interval_seconds)
         following = Following()
         while True:
             broken = None
@@ -202,13 +203,13 @@ class AsyncClient:
         return cast(types.SoundsResult, await self.wait(request))
 
     async def result(self, request: types.RequestRef) -> types.Result:
-        return await self._ask(_core.result(request))
+        return await self._ask(_calls.result(request))
 
     async def peaks(self, request: types.RequestRef) -> types.Peaks:
-        return await self._ask(_core.peaks(request), redirects=True)
+        return await self._ask(_calls.peaks(request), redirects=True)
 
     async def live_preview(self, request: types.RequestRef) -> types.LivePreview:
-        return await self._ask(_core.live_preview(request))
+        return await self._ask(_calls.live_preview(request))
 
     def open(self, url: str) -> AbstractAsyncContextManager[httpx.Response]:
         return self._open(self._service.download_request(url), True, self._service.retries)
@@ -236,13 +237,13 @@ class AsyncClient:
         download.end()
 
     async def cancel(self, request: types.RequestRef) -> types.Status:
-        return await self._ask(_core.cancel(request))
+        return await self._ask(_calls.cancel(request))
 
     async def delete(self, request: types.RequestRef) -> None:
-        await self._delete(_core.delete(request))
+        await self._delete(_calls.delete(request))
 
     async def rename(self, request: types.RequestRef, name: str) -> None:
-        await self._ask(_core.rename(request, name))
+        await self._ask(_calls.rename(request, name))
 
     async def list(
         self,
@@ -255,37 +256,37 @@ class AsyncClient:
         created_before: datetime | str | None = None,
     ) -> types.RequestList:
         times = created_from, created_before
-        call = _core.list_requests(limit, cursor, status, model, *times)
+        call = _calls.list_requests(limit, cursor, status, model, *times)
         return await self._ask(call)
 
     async def share(
         self, request: types.RequestRef, *, expires_in_seconds: int | None = None
     ) -> types.NewShare:
-        return await self._ask(_core.share(request, expires_in_seconds))
+        return await self._ask(_calls.share(request, expires_in_seconds))
 
     async def shares(self) -> types.ShareList:
-        return await self._ask(_core.shares())
+        return await self._ask(_calls.shares())
 
     async def revoke_share(self, share_id: str) -> None:
-        await self._delete(_core.revoke_share(share_id))
+        await self._delete(_calls.revoke_share(share_id))
 
     async def shared(self) -> types.SharedResult:
-        return await self._ask(_core.shared())
+        return await self._ask(_calls.shared())
 
     async def redeliver(self, request: types.RequestRef) -> types.WebhookDelivery:
-        return await self._ask(_core.redeliver(request))
+        return await self._ask(_calls.redeliver(request))
 
     async def delivery_attempts(self, request: types.RequestRef) -> types.DeliveryAttempts:
-        return await self._ask(_core.delivery_attempts(request))
+        return await self._ask(_calls.delivery_attempts(request))
 
     async def test_webhook(self, receiver: types.WebhookTest) -> types.WebhookTestResult:
-        return await self._ask(_core.test_webhook(receiver))
+        return await self._ask(_calls.test_webhook(receiver))
 
     async def account(self) -> types.Account:
-        return await self._ask(_core.account())
+        return await self._ask(_calls.account())
 
     async def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> types.Usage:
-        return await self._ask(_core.usage(from_day, to_day))
+        return await self._ask(_calls.usage(from_day, to_day))
 
     async def _ask(self, call: Call[Answer], redirects: bool = False) -> Answer:
         retrying = Retrying(self._service.retries, call.is_repeatable)

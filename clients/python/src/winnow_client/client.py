@@ -14,8 +14,9 @@ from typing import BinaryIO, cast
 
 import httpx
 
-from . import _core, types
-from ._core import Answer, Call, Following, OnProgress, Retrying, Service
+from . import _calls, _core, types
+from ._calls import Answer, Call
+from ._core import Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
@@ -67,11 +68,11 @@ class Client:
         self._http.close()
 
     def models(self) -> types.ModelList:
-        return self._ask(_core.models())
+        return self._ask(_calls.models())
 
     def create_file(self, file: types.CreateFile) -> types.CreatedFile:
         """Creates a file; `send` uploads its bytes."""
-        return self._ask(_core.create_file(file))
+        return self._ask(_calls.create_file(file))
 
     def send(
         self, file: types.CreatedFile, data: bytes | Iterable[bytes] | Callable[[], Iterable[bytes]]
@@ -88,15 +89,15 @@ class Client:
             self._put(file, lambda: data, retries)
 
     def file(self, file_id: str) -> types.FileRecord:
-        return self._ask(_core.file(file_id))
+        return self._ask(_calls.file(file_id))
 
     def list_files(self, *, limit: int = 20, cursor: str = "") -> types.FileList:
         """Lists the files of the key's account, newest first."""
-        return self._ask(_core.list_files(limit, cursor))
+        return self._ask(_calls.list_files(limit, cursor))
 
     def delete_file(self, file_id: str) -> None:
         """Deletes a file, uploaded or not, unless an unfinished request needs it."""
-        self._delete(_core.delete_file(file_id))
+        self._delete(_calls.delete_file(file_id))
 
     def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
@@ -170,7 +171,7 @@ class Client:
             same submission returns the same request, so a submit whose response was lost can be
             repeated. By default each call has its own key, so that its retries submit only once.
         """
-        return self._ask(_core.submit(submission, idempotency_key))
+        return self._ask(_calls.submit(submission, idempotency_key))
 
     def sounds(
         self,
@@ -200,10 +201,10 @@ class Client:
         self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
     ) -> types.Submitted:
         """Like `submit`, for a list of sounds."""
-        return self._ask(_core.submit_sounds(submission, idempotency_key))
+        return self._ask(_calls.submit_sounds(submission, idempotency_key))
 
     def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
-        return self._ask(_core.status(request, logs))
+        return self._ask(_calls.status(request, logs))
 
     def follow(
         self,
@@ -218,7 +219,7 @@ class Client:
         :param interval_seconds: how often the status is repeated while nothing changes, 1 to 10;
             default 2
         """
-        call = _core.status_stream(request, logs, interval_seconds)
+        call = _calls.status_stream(request, logs, interval_seconds)
         following = Following()
         while True:
             broken = None
@@ -248,15 +249,15 @@ class Client:
         return cast(types.SoundsResult, self.wait(request))
 
     def result(self, request: types.RequestRef) -> types.Result:
-        return self._ask(_core.result(request))
+        return self._ask(_calls.result(request))
 
     def peaks(self, request: types.RequestRef) -> types.Peaks:
         """Returns peaks of a completed request's outputs, to draw them without decoding."""
-        return self._ask(_core.peaks(request), redirects=True)
+        return self._ask(_calls.peaks(request), redirects=True)
 
     def live_preview(self, request: types.RequestRef) -> types.LivePreview:
         """Returns what is separated so far of a request whose status has `preview_seconds`."""
-        return self._ask(_core.live_preview(request))
+        return self._ask(_calls.live_preview(request))
 
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
         """Opens a signed address, such as `data.target.url`, without reading its body."""
@@ -291,15 +292,15 @@ class Client:
 
     def cancel(self, request: types.RequestRef) -> types.Status:
         """Cancels a request."""
-        return self._ask(_core.cancel(request))
+        return self._ask(_calls.cancel(request))
 
     def delete(self, request: types.RequestRef) -> None:
         """Deletes a request and its outputs; cancels an unfinished one first. Keeps its file."""
-        self._delete(_core.delete(request))
+        self._delete(_calls.delete(request))
 
     def rename(self, request: types.RequestRef, name: str) -> None:
         """Renames a request, and so its outputs."""
-        self._ask(_core.rename(request, name))
+        self._ask(_calls.rename(request, name))
 
     def list(
         self,
@@ -320,7 +321,7 @@ class Client:
         :param created_before: only those created before this time
         """
         times = created_from, created_before
-        return self._ask(_core.list_requests(limit, cursor, status, model, *times))
+        return self._ask(_calls.list_requests(limit, cursor, status, model, *times))
 
     def share(
         self, request: types.RequestRef, *, expires_in_seconds: int | None = None
@@ -329,34 +330,34 @@ class Client:
 
         :param expires_in_seconds: 60 to 604,800; default one day
         """
-        return self._ask(_core.share(request, expires_in_seconds))
+        return self._ask(_calls.share(request, expires_in_seconds))
 
     def shares(self) -> types.ShareList:
         """Lists the active shares of the key's account, newest first."""
-        return self._ask(_core.shares())
+        return self._ask(_calls.shares())
 
     def revoke_share(self, share_id: str) -> None:
-        self._delete(_core.revoke_share(share_id))
+        self._delete(_calls.revoke_share(share_id))
 
     def shared(self) -> types.SharedResult:
         """Returns the shared result, for a client whose key is the secret of a share."""
-        return self._ask(_core.shared())
+        return self._ask(_calls.shared())
 
     def redeliver(self, request: types.RequestRef) -> types.WebhookDelivery:
         """Sends the webhook of a finished request again, with the same id and body."""
-        return self._ask(_core.redeliver(request))
+        return self._ask(_calls.redeliver(request))
 
     def delivery_attempts(self, request: types.RequestRef) -> types.DeliveryAttempts:
         """Lists the attempts to deliver a request's webhook, oldest first."""
-        return self._ask(_core.delivery_attempts(request))
+        return self._ask(_calls.delivery_attempts(request))
 
     def test_webhook(self, receiver: types.WebhookTest) -> types.WebhookTestResult:
         """Posts a test event to a webhook receiver, once, and returns the outcome."""
-        return self._ask(_core.test_webhook(receiver))
+        return self._ask(_calls.test_webhook(receiver))
 
     def account(self) -> types.Account:
         """Returns the account of the key, with its balance."""
-        return self._ask(_core.account())
+        return self._ask(_calls.account())
 
     def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> types.Usage:
         """Returns the account's usage by day.
@@ -364,7 +365,7 @@ class Client:
         :param from_day: the first day, such as `2026-01-31`; by default 29 days before the last one
         :param to_day: the last day; by default today
         """
-        return self._ask(_core.usage(from_day, to_day))
+        return self._ask(_calls.usage(from_day, to_day))
 
     def _ask(self, call: Call[Answer], redirects: bool = False) -> Answer:
         retrying = Retrying(self._service.retries, call.is_repeatable)
