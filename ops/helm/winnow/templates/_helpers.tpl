@@ -13,7 +13,7 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
 app.kubernetes.io/component: {{ last . }}
 {{- end }}
 
-{{- /* The last of several maps of settings counts. Numbers are whole: 1e+06 is none. */}}
+{{- /* Later maps of settings override earlier ones. Numbers are whole, so 1e+06 becomes 1000000. */}}
 {{- define "winnow.env" -}}
 {{- $settings := dict }}
 {{- range . }}{{ $settings = mergeOverwrite $settings (deepCopy .) }}{{ end }}
@@ -23,16 +23,16 @@ app.kubernetes.io/component: {{ last . }}
 {{- end }}
 {{- end }}
 
-{{- /* The port of admins; nothing if it is unset, "off" or 0, which no Service could name. */}}
+{{- /* The port for admins; empty if it is unset, "off" or 0, which a Service cannot name. */}}
 {{- define "winnow.adminPort" -}}
 {{- with int (mergeOverwrite (dict) .Values.settings .Values.gateway.settings).ADMIN_PORT }}{{ . }}{{ end }}
 {{- end }}
 
-{{- /* Any user does: all that is written lies on volumes. */}}
+{{- /* Any user will do, since only volumes are written to. */}}
 {{- define "winnow.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
-shareProcessNamespace: true # its first process takes orphans, which node does not
+shareProcessNamespace: true # so that its first process reaps orphans, which node does not
 securityContext:
   runAsNonRoot: true
   runAsUser: 10001

@@ -16,8 +16,8 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ $keda.prometheus }}
-        # Every gateway reports all of the work: the maximum of them, then the sum of models. It is 0
-        # where none of these models has any, and unknown while no gateway knows: then nothing scales.
+        # Every gateway reports all work, so this is the maximum over gateways, summed over models. It
+        # is 0 if these models have no work, and unknown while no gateway knows: then nothing scales.
         {{- $namespace := printf "namespace=%q" .root.Release.Namespace }}
         query: >-
           sum(max by (model, status) (winnow_work_seconds{ {{- $namespace }},model=~{{ $scaling.models | quote }}}))
@@ -27,7 +27,7 @@ spec:
   {{- else }}
   advanced:
     scalingModifiers:
-      # The queues of jobs that name no model; a trigger alone would follow the longest of them.
+      # The queues of jobs that name no model. A single trigger would follow only the longest of them.
       formula: short + short_further + first + further + batch
       target: {{ $scaling.jobsPerEngine | quote }}
   triggers:
