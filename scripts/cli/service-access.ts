@@ -12,6 +12,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The options of every client command. */
 export const SERVICE = { url: TEXT, key: TEXT }
 
+/** What the help of a command says of `SERVICE`. */
+export const SERVICE_HELP = `\
+  --url URL             the service (or WINNOW_URL; default: the one running on DATA_DIR,
+                        otherwise http://127.0.0.1:8080)
+  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also the file
+                        api-key in DATA_DIR, by default ./data)`
+
 /** For a client of a command that a person waits for: it soon says that no service is there. */
 export const ONE_RETRY = { retries: 1 }
 

@@ -5,7 +5,7 @@
 export const COMMANDS = {
   separate: {
     usage: 'FILES… "PROMPT"…',
-    does: 'separates with a running service (--help: its options)',
+    does: 'separates sounds with a running service (see --help)',
     isClient: true,
     load: async () => (await import('./separate/command.ts')).separate,
   },
@@ -29,7 +29,7 @@ export const COMMANDS = {
   },
   mcp: {
     usage: '',
-    does: 'serves a running service to agents, as tools (MCP)',
+    does: 'offers a running service to agents, as MCP tools',
     isClient: true,
     load: async () => (await import('./mcp/command.ts')).mcp,
   },
@@ -42,7 +42,7 @@ export const COMMANDS = {
   model: { load: async () => (await import('./model/command.ts')).model },
   completion: {
     usage: 'bash | zsh | fish',
-    does: 'prints a script for the shell, which completes all of this',
+    does: 'prints a completion script for the shell',
     load: async () => (await import('./completion/command.ts')).completionOf(COMMANDS),
   },
   'install-host': {
@@ -61,7 +61,7 @@ export function helpOfCommands() {
     line('winnow start', 'runs the service on this machine'),
     ...lines.map(([name, { usage, does }]) => line(`winnow ${name} ${usage}`, does)),
     `winnow ${tools.join(' | ')}`,
-    line('', "the operator's tools (--help: their commands)"),
+    line('', 'tools for admins (see --help of each)'),
     'winnow --version',
   ].join('\n')
 }

@@ -15,16 +15,17 @@ import { assertEmpty, assertThere, copy, isThere } from './files.ts'
 const HELP = `Usage: ${commandText('backup', 'FOLDER')}
        ${commandText('backup', 'restore FOLDER')}
 
-The first backs the installation in DATA_DIR up. The second restores it into DATA_DIR, which must be
-empty or missing.
+The first form backs up the installation in DATA_DIR. The second restores it into DATA_DIR, which
+must be empty or missing.
 
-The installation may run while it is backed up; it must not while it is restored. A backup holds
-the database, the media on this machine and the secrets: keep it where only you can read it. Media
-in a bucket (S3_BUCKET) are not in it. The broker needs no backup: what is unfinished is queued
-again. The exit code is 0 when done, 1 when it failed, 2 when the command line is wrong.
+The installation can run during a backup, but not during a restore. A backup contains the database,
+the media on this machine and the secrets, so keep it where only you can read it. It does not
+contain media in a bucket (S3_BUCKET). The broker needs no backup, because unfinished requests are
+queued again. The exit code is 0 if done, 1 if it failed, and 2 if the command line is wrong.
 
-With DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE as the gateways have them, the database
-is that PostgreSQL: pg_dump saves it, pg_restore fills an empty one. The keys go to the two files.
+If DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE are set as for the gateways, the database
+is that PostgreSQL: pg_dump saves it, and pg_restore fills an empty one. The keys are restored to
+the two files.
 `
 
 const MEDIA = 'media'

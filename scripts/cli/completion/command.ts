@@ -13,7 +13,7 @@ import {
 
 const HELP = `Usage: ${commandText('completion', 'bash|zsh|fish')}
 
-Prints a script that completes commands, options and names of files after winnow.
+Prints a script that completes commands, options and file names after winnow.
 
   bash  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
   zsh   winnow completion zsh > ~/.winnow.zsh; then source ~/.winnow.zsh in ~/.zshrc, after compinit

@@ -12,16 +12,17 @@ const EGRESS_URL = 'https://example.com/'
 
 const HELP = `Usage: ${commandText('doctor', '[options]')}
 
-Looks at what this host has and lacks to run Winnow, and says for each what would help. Settings are
-those of the environment, and of /etc/winnow where install-host has been (with sudo: its secrets,
-too). Nothing is changed; a file of a few bytes is written and removed in the data folder and in the
-bucket, and one second of sound is separated.
-  --role ROLE   gateway, engine or all (default: as installed, else all)
-  --egress URL  the address outside that is asked for (default: ${EGRESS_URL})
-  --json        one JSON object, for programs and bug reports
+Checks what this host needs to run Winnow, and suggests a remedy for each problem. It uses the
+settings in the environment and, after install-host, those in /etc/winnow (with sudo, its secrets
+too). It changes nothing, but writes and removes a file of a few bytes in the data folder and in the
+bucket, and separates one second of sound.
 
-The exit code is 0 when all is fine, 1 when there are warnings, 2 when something fails, 64 when the
-command line is wrong.
+  --role ROLE   gateway, engine or all (default: as installed, otherwise all)
+  --egress URL  the external URL for testing the network (default: ${EGRESS_URL})
+  --json        print one JSON object, for programs and bug reports
+
+The exit code is 0 if everything is fine, 1 if there are warnings, 2 if something fails, and 64 if
+the command line is wrong.
 `
 const ROLES: readonly Role[] = ['gateway', 'engine', 'all']
 const WRONG_USAGE = 64

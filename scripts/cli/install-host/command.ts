@@ -22,18 +22,19 @@ import { natsText, OWN_BROKER, planInstall, planUninstall, ROLES, type Role } fr
 const HELP = `Usage: sudo ${commandText('install-host', '--role gateway|engine|all [options]')}
        sudo ${commandText('install-host', '--uninstall')}
 
-Makes this host run this Winnow under systemd: users, settings and secrets in
-/etc/winnow, units. What is there already in /etc/winnow is kept. Nothing is started.
-  --role       gateway: the gateway and its broker; engine: an engine for each GPU; all: both
-  --engine ID  an engine for this GPU, by number or UUID, or cpu; may come several times
-               (default: one for each GPU that nvidia-smi lists, else cpu)
-  --dry-run    shows what would be done
-  --root DIR   installs below DIR, as into an image
-  --uninstall  stops and removes the units; settings, secrets, data and users stay
+Installs this Winnow on this host under systemd: users, units, and settings and secrets in
+/etc/winnow. Existing files in /etc/winnow are kept. Nothing is started.
 
-NATS_URL in the environment: the broker is there, and none is run here. Needed for role engine at
-the first time. The exit code is 0 when all is done, 1 when something is in the way, 2 when the
-command line is wrong.
+  --role       gateway: the gateway and its broker; engine: an engine for each GPU; all: both
+  --engine ID  an engine for this GPU, by number or UUID, or cpu; repeatable
+               (default: one for each GPU that nvidia-smi lists, otherwise cpu)
+  --dry-run    show what would be done
+  --root DIR   install below DIR, for example into an image
+  --uninstall  stop and remove the units; settings, secrets, data and users stay
+
+With NATS_URL in the environment, that broker is used, and none is installed here. The first
+installation with role engine requires it. The exit code is 0 if done, 1 if something is in the way,
+and 2 if the command line is wrong.
 `
 
 /** This checkout, and the Node that is running. */

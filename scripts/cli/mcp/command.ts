@@ -10,19 +10,16 @@ import { createMcpServer } from '../../../shared/mcp/server.ts'
 import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, type ProcessIo } from '../command.ts'
-import { describe, readAccess, SERVICE } from '../service-access.ts'
+import { describe, readAccess, SERVICE, SERVICE_HELP } from '../service-access.ts'
 
 const HELP = `Usage: ${commandText('mcp', '[options]')}
 
-Serves the Model Context Protocol on standard input and output, for an agent that starts it: tools
-that separate sounds with a running service, list the sounds in files, and save outputs.
+Serves the Model Context Protocol on standard input and output, for an agent that starts it. Its
+tools separate sounds with a running service, list the sounds in files, and save outputs.
 
-  --url URL             the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                        else http://127.0.0.1:8080)
-  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
-                        the file api-key in DATA_DIR, by default ./data)
+${SERVICE_HELP}
 
-It ends when its standard input does. Requests that it waits for are canceled then.
+It exits when standard input ends, and cancels the requests that it is waiting for.
 `
 
 export const mcp = command<ProcessIo>({

@@ -19,31 +19,31 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 const HELP = `Usage: ${commandText('model', '<command>')}
 
-  list           a line for each model that is built in or installed, or that can be fetched
-  fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
-                 allows any use
-  import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
-                 one of SCNet or RoFormer with its .yaml; one of AudioSep with its .yaml and
+  list           a line for each model: built in, installed or available
+  fetch NAME     download and install a model; asks you to accept its licence, unless that allows
+                 any use
+  import FILE…   install a model from files that you downloaded: checkpoints of HTDemucs; one of
+                 SCNet or RoFormer with its .yaml; one of AudioSep with its .yaml and
                  roberta-base's tokenizer.json; one of Spleeter (model.index and its data) with
                  its .json, unless it has two stems
-  load NAME      lets the engines of a running service load an installed model, without a restart
-  unload NAME    lets them unload it, once no job uses it
-  remove NAME    removes an installed model
-  inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
-                 the model takes on this machine's device
+  load NAME      let the engines of a running service load an installed model, without a restart
+  unload NAME    let them unload it, once no job uses it
+  remove NAME    remove an installed model
+  inspect FOLDER list the parts of a SAM-Audio folder, what is missing, and the memory that the
+                 model needs on this machine's device
 
-  --licences     list: what is known of each one's licence, checksum, quality and speed
-  --accept       fetch: accepts the licence without a question
-  --name NAME    import: what to call the model
-  --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
-  --precision    inspect: of the engine, float32 (default) or bfloat16
-  --json         list, inspect: for programs
-  --url, --token load, unload: the gateway's address and its ADMIN_TOKEN, if not those of the
-                 service that runs here
+  --licences     list: the licence, checksum, quality and speed of each model
+  --accept       fetch: accept the licence without being asked
+  --name NAME    import: the name of the model
+  --stems LIST   import: the stems of several networks in order, such as drums,bass
+  --precision    inspect: the engine's precision, float32 (default) or bfloat16
+  --json         list, inspect: print JSON for programs
+  --url, --token load, unload: the gateway's URL and its ADMIN_TOKEN, unless the service runs on
+                 this machine
 
-Models lie in MODELS_DIR (default: models in DATA_DIR, which is ./data). The exit code is 0 when
-done, 1 when it failed (inspect: when an engine can't serve the model here), 2 when the command line
-is wrong.
+Models are stored in MODELS_DIR (default: models in DATA_DIR, which is ./data). The exit code is 0
+if done, 1 if it failed (inspect: if an engine can't serve the model here), and 2 if the command
+line is wrong.
 `
 
 interface ModelIo extends CommandIo {

@@ -10,6 +10,7 @@ import {
   ONE_RETRY,
   readAccess,
   SERVICE,
+  SERVICE_HELP,
   usualUrl,
   type Access,
   type Environment,
@@ -17,16 +18,15 @@ import {
 
 const HELP = `Usage: ${commandText('open', '[ID] [options]')}
 
-Opens the page in a browser, signed in, at the request of this id if there is one. Prints the
-address, which signs in once and within ten minutes, for a browser elsewhere.
+Opens the page in a browser, signed in, at the request with this id if you give one. It also prints
+the address, for a browser on another machine; it signs in once, within ten minutes.
 
-  --operators       opens the operators' pages instead
-  --token TOKEN     for them, ADMIN_TOKEN (or in the environment as such; for a service on
-                    this machine also the file admin-token in DATA_DIR)
-  --url URL         the service (or WINNOW_URL, for operators ADMIN_URL; default: the one
-                    that runs on DATA_DIR, else http://127.0.0.1:8080)
-  --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
-                    the file api-key in DATA_DIR, by default ./data)
+  --operators           open the admins' pages instead
+  --token TOKEN         the ADMIN_TOKEN for them (or ADMIN_TOKEN in the environment; for a service
+                        on this machine also the file admin-token in DATA_DIR)
+${SERVICE_HELP}
+
+With --operators, ADMIN_URL takes precedence over WINNOW_URL.
 `
 
 const ONCE = 'It signs in once, within ten minutes.'

@@ -21,31 +21,30 @@ import { answerText, change, withDatabase } from './change.ts'
 const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
 
   create NAME [--metered]
-                 make an account; a metered one pays for what it separates
+                 create an account; a metered account pays for what it separates
   credit ID SECONDS [--reference TEXT]
-                 add to its balance, which is in seconds of audio; with a reference, such as the
-                 number of an invoice, only once; another amount with it is refused. To take back:
-                 credit ID -- -60
-  show ID        the account, its balance, and how much of it is reserved
+                 add seconds of audio to its balance. The same reference, such as an invoice number,
+                 counts only once, and is refused with another amount. To deduct: credit ID -- -60
+  show ID        the account, its balance, and how much of the balance is reserved
   list           all accounts
-  disable ID     refuse its keys, end its page sessions, cancel what it has under way
-  enable ID      admit its keys again
+  disable ID     refuse its keys, end its page sessions, and cancel its unfinished requests
+  enable ID      accept its keys again
   delete ID --yes
-                 remove its keys, name, requests and media for good; what it paid and used stays on
-                 record
+                 delete its keys, name, requests and media for good; records of its payments and
+                 usage are kept
   limit ID [--set NAME=NUMBER …]
-                 set all its limits: what is left out is as the settings say. Names:
+                 set all its limits; those that you leave out get the values of the settings. Names:
                  ${LIMIT_NAMES.slice(0, 4).join(', ')},
                  ${LIMIT_NAMES.slice(4).join(', ')};
-                 priority=batch keeps it to that class
+                 priority=batch restricts it to that priority
   usage [--from DAY] [--to DAY] [--account ID] [--csv]
-                 what each account used by day, such as 2026-01-31: by default, in the last 30 days;
+                 the usage of each account by day, such as 2026-01-31 (default: the last 30 days);
                  --csv for a spreadsheet
   changes [--account ID] [--key ID] [--limit 100]
-                 who changed accounts and keys, the latest first
+                 who changed accounts and keys, newest first
 
-The accounts are in the database in DATA_DIR (default ./data); a running gateway knows of a change
-at once. --json prints for programs. The exit code is 0 when done, 1 when refused, 2 when the
+Accounts are kept in the database in DATA_DIR (default ./data); a running gateway notices changes at
+once. --json prints JSON for programs. The exit code is 0 if done, 1 if refused, and 2 if the
 command line is wrong.
 `
 

@@ -17,17 +17,17 @@ const HELP = `Usage: ${commandText('database', 'copy [--from sqlite:FILE] [--to 
        ${commandText('database', 'migrate')}
 
 copy moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
-webhooks. Stop the gateway first; engines may go on. The database to copy to must be
-empty, the other one of the schema of this version. Without
---from it is the one in DATA_DIR (default ./data), without --to the one in DATABASE_URL: a password
-on the command line can be seen by others on the machine.
+webhooks. Stop the gateway first; engines can keep running. The target database must be empty, and
+the source must have the schema of this version. --from defaults to the database in DATA_DIR
+(default ./data) and --to to DATABASE_URL, because other users of the machine can see a password on
+the command line.
 
-Afterwards start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set
+Afterwards, start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set
 to the files signing-key and encryption-key of the old DATA_DIR. Media stay where they are.
 
-migrate brings the database of DATABASE_URL, else the one in DATA_DIR, to the schema of this
-version, as the start of a gateway does. Back it up before. Older gateways may go on running; which
-ones may start again, the database states.
+migrate upgrades the database of DATABASE_URL, or else the one in DATA_DIR, to the schema of this
+version, as a gateway does when it starts. Back it up first. Older gateways that are running can
+keep running; the database records which versions may start again.
 `
 const SQLITE = 'sqlite:'
 

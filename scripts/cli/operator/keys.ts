@@ -9,17 +9,17 @@ import { change } from './change.ts'
 const HELP = `Usage: ${commandText('keys', '<command> [--json]')}
 
   create --scopes A,B [--account ID] [--name TEXT] [--expires 30d] [--priority batch]
-                 make a key and show it, once; without --account for the account default.
-                 With --priority batch its requests let those of other keys go first
+                 create a key and show it, once; without --account, for the account default. With
+                 --priority batch, its requests let those of other keys go first
   list [--account ID]
                  all keys, or those of one account
-  revoke ID      the key opens nothing any more
-  rotate ID      a new secret in the place of the old; all else stays
+  revoke ID      revoke a key
+  rotate ID      replace the secret of a key; everything else stays the same
 
 Scopes: ${SCOPES.join(', ')}.
-The keys are in the database in DATA_DIR (default ./data); a running gateway knows of a change at
-once. --json prints for programs. The exit code is 0 when done, 1 when refused, 2 when the command
-line is wrong.
+Keys are kept in the database in DATA_DIR (default ./data); a running gateway notices changes at
+once. --json prints JSON for programs. The exit code is 0 if done, 1 if refused, and 2 if the
+command line is wrong.
 `
 
 export const keys = command({

@@ -19,30 +19,28 @@ import {
   type CommandIo,
 } from '../command.ts'
 import { printed } from '../operator/print.ts'
-import { describe, ONE_RETRY, readAccess, SERVICE } from '../service-access.ts'
+import { describe, ONE_RETRY, readAccess, SERVICE, SERVICE_HELP } from '../service-access.ts'
 
 const HELP = `Usage: ${commandText('requests', 'list [options]')}
        ${commandText('requests', 'delete ID… [options]')}
        ${commandText('requests', 'share ID [--for 2d] | shares | unshare SHARE_ID…')}
 
-  list              the requests of the key's account, newest first
-  delete ID…        delete requests with their outputs and logs, for good; one under way is
-                    canceled first. The files that were uploaded stay until they expire
-  share ID          print an address that plays the result in a browser, without a key
-  shares            the shares that are not over, newest first
-  unshare SHARE_ID… revoke shares
+  list                  the requests of the key's account, newest first
+  delete ID…            delete requests with their outputs and logs for good; requests in progress
+                        are canceled first. Uploaded files are kept until they expire
+  share ID              print a link that plays the result in a browser, without a key
+  shares                the shares that have not expired, newest first
+  unshare SHARE_ID…     revoke shares
 
-  --limit N         of list: so many, 1 to 1000 (default 20)
-  --status WORD     of list: those that are IN_QUEUE, IN_PROGRESS, COMPLETED or FAILED
-  --for TIME        of share: how long it plays, 60s to 7d (default 1d); with the outputs it ends
-  --json            print for programs: of delete and unshare a line of JSON for each id
-  --url URL         the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                    else http://127.0.0.1:8080)
-  --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
-                    the file api-key in DATA_DIR, by default ./data)
+  --limit N             list: how many, 1 to 1000 (default 20)
+  --status WORD         list: only IN_QUEUE, IN_PROGRESS, COMPLETED or FAILED
+  --for TIME            share: how long the link works, 60s to 7d (default 1d), at most until the
+                        outputs expire
+  --json                print JSON for programs; delete and unshare print a line for each id
+${SERVICE_HELP}
 
-Delete and unshare print the ids of what is gone. The exit code is 0 when done, 1 when something was
-refused, 2 when the command line is wrong, 130 when canceled.
+Delete and unshare print the ids of what they removed. The exit code is 0 if everything was done, 1
+if something was refused, 2 if the command line is wrong, and 130 if canceled.
 `
 
 const LIMIT = '20'

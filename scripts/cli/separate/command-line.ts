@@ -10,7 +10,7 @@ import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isDeeperThan } from '../../../gateway/api/json-text.ts'
 import { commandText } from '../command-name.ts'
 import { FLAG, oneOf, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
-import { readAccess, SERVICE, type Environment } from '../service-access.ts'
+import { readAccess, SERVICE, SERVICE_HELP, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
 import { shellWord } from '../../../shared/shell-word.ts'
@@ -20,56 +20,53 @@ const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 
 export const HELP = `Usage: ${commandText('separate', WORDS)}
 
-Separates the sounds that the prompts describe from any audio or video files, and writes for each
-<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
-into the current folder, with 8 digits after its name that stand for the address). If the model
-doesn't know a prompt, the target is named after what it contains. The words that name files come
-first, prompts follow. With - the media comes on standard input, and the sound goes to standard
-output.
+Separates the sounds that the prompts describe from audio or video files. For each file, it writes
+<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to the file (for a
+URL: to the current folder, with 8 digits that identify the URL after the name). If the model
+doesn't know a prompt, the target is named after what it contains. Give the files first, then the
+prompts. With -, media is read from standard input, and the sound is written to standard output.
 
-Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command
-continues after an interruption; if the file is newer than they are, the command says so. When
-several files are given, outputs of earlier runs are not taken as sources.
+Nothing is overwritten. A file whose outputs all exist is skipped, so the same command continues
+after an interruption; if the file is newer than its outputs, the command says so. When you give
+several files, outputs of earlier runs are not separated again.
 
 How to separate
-  --task WORD           speech, remove, song or dialogue: the page's tasks, which name prompts (not
-                        remove) and format where you don't; with - remove writes the rest
+  --task WORD           speech, remove, song or dialogue: a task of the page, which chooses prompts
+                        (except remove) and format unless you do; remove with - writes the rest
   --acceleration WORD   fast, balanced (default) or quality
-  --candidates N        tries of which the best is kept, 1 to 8 (default 1)
-  --span START-END      seconds with the sound, such as 1.5-4; repeatable
-  --no-span START-END   seconds without it; repeatable
-  --predict-spans       let the model find where it is
-  --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
-                        words of each prompt decide)
-  --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
-  --track NUMBER        which track of sound in the media, from 1 (default: the best)
-  --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
+  --candidates N        separate N times and keep the best, 1 to 8 (default 1)
+  --span START-END      a range with the sound, in seconds, such as 1.5-4; repeatable
+  --no-span START-END   a range without the sound; repeatable
+  --predict-spans       let the model find the ranges with the sound
+  --separator NAME      the model for all prompts, such as htdemucs (default auto: the words of each
+                        prompt decide)
+  --max-chunk SECONDS   the longest chunk processed at once, up to 300 (default 60)
+  --track NUMBER        the audio track of the media, from 1 (default: the best)
+  --overlap SECONDS     the overlap of neighbouring chunks, 0 to 30 (default 5)
 
 What to write
   --format WORD         wav (default), flac or mp3
-  --out FOLDER          where the files go
-  --force               overwrite what is there
-  --jobs N              how many files at once, 1 to 64 (default 4)
-  --strict              exit with 3 if a sound was not found with certainty, or a skipped file is
+  --out FOLDER          the folder for the outputs
+  --force               overwrite existing files
+  --jobs N              how many files to separate at the same time, 1 to 64 (default 4)
+  --strict              exit with 3 if a sound was not found with certainty, or if a skipped file is
                         newer than its outputs; for a skipped file, only the names of its outputs
                         show that a prompt was unknown
-  --logs                print the service's log of each request once it has ended
+  --logs                print the service's log of each request when it ends
   --json                print a line of JSON for each file, for programs
-  --quiet               print nothing but warnings and errors
+  --quiet               print only warnings and errors
 
 For servers
-  --priority WORD       interactive or batch, which lets others go first (default: the highest
-                        that the account may have)
-  --metadata JSON       an object that webhooks carry back
-  --webhook URL         https address that receives the end
-  --webhook-secret TEXT signs that message; without it the service makes one, shown once
-  --url URL             the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                        else http://127.0.0.1:8080)
-  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
-                        the file api-key in DATA_DIR, by default ./data)
+  --priority WORD       interactive, or batch to let others go first (default: the highest that the
+                        account may have)
+  --metadata JSON       an object that is included in webhooks
+  --webhook URL         an https URL to notify when a request ends
+  --webhook-secret TEXT the secret that signs webhooks; by default the service generates one, which
+                        is shown once
+${SERVICE_HELP}
 
-Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 when all was separated, 1 when
-something failed, 2 when the command line is wrong, 3 by --strict, 130 when canceled.
+Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 if everything was separated, 1 if
+something failed, 2 if the command line is wrong, 3 because of --strict, and 130 if canceled.
 `
 
 const JOBS = '4'

@@ -12,24 +12,21 @@ import { LIMITS } from '../../../shared/separation-options.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, wholeNumber, type CommandIo } from '../command.ts'
 import { isUrl, NO_UTF8, sourcesOf } from '../separate/sources.ts'
-import { describe, endsAll, readAccess, SERVICE } from '../service-access.ts'
+import { describe, endsAll, readAccess, SERVICE, SERVICE_HELP } from '../service-access.ts'
 import { soundsTable } from './table.ts'
 
 const HELP = `Usage: ${commandText('sounds', '<files, folders, URLs or "patterns"> [options]')}
 
-Lists the sounds in any audio or video files: the most prominent first, in how much of the file each
-is, how probable that is, and where. A name in the list, given to separate as a prompt, takes the
-sound out. Nothing is written. It costs a tenth of what a separation does.
+Lists the sounds in audio or video files, the most prominent first: how much of the file each one
+covers, how probable it is, and where it is. To extract a sound, give its name to separate as a
+prompt. Nothing is written. Listing costs a tenth of a separation.
 
-  --track NUMBER        which track of sound in the media, from 1 (default the best)
+  --track NUMBER        the audio track of the media, from 1 (default: the best)
   --json                print a line of JSON for each file, for programs
-  --url URL             the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
-                        else http://127.0.0.1:8080)
-  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
-                        the file api-key in DATA_DIR, by default ./data)
+${SERVICE_HELP}
 
-Ctrl-C, SIGTERM and SIGHUP cancel the request. The exit code is 0 when all was listed, 1 when
-something failed, 2 when the command line is wrong, 130 when canceled.
+Ctrl-C, SIGTERM and SIGHUP cancel the request. The exit code is 0 if all files were listed, 1 if
+something failed, 2 if the command line is wrong, and 130 if canceled.
 `
 
 const OPTIONS = { track: TEXT, json: FLAG, ...SERVICE }

@@ -10,20 +10,19 @@ import { fleetText } from './fleet-text.ts'
 
 const HELP = `Usage: ${commandText('top', '[options]')}
 
-Shows the engines of a Winnow, its queue and the requests that failed last, and shows them
-again until Ctrl-C.
+Shows the engines of a service, its queue and the latest failed requests, and updates them until
+Ctrl-C.
 
-  --once            show them once
-  --interval SECONDS   between two looks, 1 to 3600 (default 2)
-  --url URL         the gateway's address for admins (or ADMIN_URL, WINNOW_URL; default:
-                    the one that runs on DATA_DIR, else http://127.0.0.1:8080)
-  --token TOKEN     its ADMIN_TOKEN (or in the environment as such; for a gateway on this
-                    machine also the file admin-token in DATA_DIR, by default ./data)
+  --once                show them once
+  --interval SECONDS    between updates, 1 to 3600 (default 2)
+  --url URL             the gateway's URL for admins (or ADMIN_URL, WINNOW_URL; default: the one
+                        running on DATA_DIR, otherwise http://127.0.0.1:8080)
+  --token TOKEN         its ADMIN_TOKEN (or ADMIN_TOKEN in the environment; for a gateway on this
+                        machine also the file admin-token in DATA_DIR, by default ./data)
 
-FILL is how full a batch is, AUDIO S/S the seconds of media separated in a second, BUSY the
-share of the time in which the device worked: of the last minute, and in the first look of
-the time since the engine started. The exit code is 0, 1 when the gateway gave no answer, 2
-when the command line is wrong.
+FILL is how full batches are, AUDIO S/S the seconds of media separated per second, and BUSY the
+share of time in which the device computed: during the last minute, or at first since the engine
+started. The exit code is 0, 1 if the gateway did not respond, or 2 if the command line is wrong.
 `
 
 /** To the first column of the first line; and what is left below the last. */
