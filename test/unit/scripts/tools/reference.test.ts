@@ -40,3 +40,12 @@ test('the help of a command names all its actions and options, and no other opti
     for (const [action] of actions) assert.match(help, new RegExp(`\\b${action}\\b`), name)
   }
 })
+
+test('the manual page names the commands of a package, and no others', () => {
+  const page = readFileSync('scripts/tools/package/deb/winnow.1', 'utf8').replaceAll('\\-', '-')
+  const [, synopsis = ''] = /\.SH SYNOPSIS\n([^]*)\.SH DESCRIPTION/.exec(page) ?? []
+  const [, others = ''] = /winnow keys" \|(.*)/.exec(synopsis) ?? []
+  const single = Array.from(synopsis.matchAll(/winnow ([\w-]+)/g), ([, name = '']) => name)
+  const named = [...single, ...others.split('|').map((name) => name.trim())]
+  assert.deepEqual(named.sort(), ['start', ...Object.keys(COMMANDS)].sort())
+})
