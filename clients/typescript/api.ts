@@ -1,26 +1,24 @@
 // Made by `npm run winnow -- client-types` from the API description; do not edit.
 
-export type paths = Record<string, never>;
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Account: {
             account_id: string;
             name: string;
             status: "active" | "disabled" | "deleted";
-            /** @description Whether separations cost credits. */
+            /** Whether separations cost credits. */
             metered: boolean;
-            /** @description In seconds of audio. */
+            /** In seconds of audio. */
             balance_seconds: number;
-            /** @description The part reserved for requests in progress. */
+            /** The part reserved for requests in progress. */
             reserved_seconds: number;
-            /** @description Size of the files and outputs that the account holds. */
+            /** Size of the files and outputs that the account holds. */
             media_bytes: number;
-            /** @description Size reserved for the outputs of requests in progress. */
+            /** Size reserved for the outputs of requests in progress. */
             media_reserved_bytes: number;
-            /** @description The limit for both together. Only in `GET /v1/account`. */
+            /** The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
-            /** @description The highest class of requests with this key, which is also their default. Only in `GET /v1/account`. */
+            /** The highest class of requests with this key, which is also their default. Only in `GET /v1/account`. */
             priority?: "interactive" | "batch";
             own_limits?: components["schemas"]["OwnLimits"];
             limits?: components["schemas"]["StandingLimits"];
@@ -29,123 +27,89 @@ export interface components {
             object: "list";
             data: components["schemas"]["Account"][];
         };
-        AccountUsageDay: {
-            day: string;
-            account_id: string;
-            /** @description Empty if the account is deleted. */
-            name: string;
-            /** @description Number of requests. */
-            completed: number;
-            /** @description Number of requests, including canceled ones. */
-            failed: number;
-            /** @description Seconds of completed requests as charged, that is, once for each target. */
-            audio_seconds: number;
-            /** @description Seconds of engines' devices that its requests took, including failed, canceled and interrupted ones, on the day when each attempt ended. What an engine computed that was killed, or for a request that was deleted in progress, is not counted. */
-            device_seconds: number;
-        };
-        AccountUsageDays: {
-            object: "list";
-            /** @description The first day, for example `2026-01-31`. */
-            from: string;
-            /** @description The last day. */
-            to: string;
-            /** @description By day and account; without days on which an account used nothing. */
-            data: components["schemas"]["AccountUsageDay"][];
-            next_cursor: string | null;
-        };
         AccountUse: {
             account_id: string;
-            /** @description Completed requests. */
+            /** Completed requests. */
             completed: number;
-            /** @description Failed requests, including canceled ones. */
+            /** Failed requests, including canceled ones. */
             failed: number;
-            /** @description Seconds as charged. */
+            /** Seconds as charged. */
             audio_seconds: number;
-            /** @description Seconds of engines' devices. */
+            /** Seconds of engines' devices. */
             device_seconds: number;
-            /** @description Media that was stored in the last 24 hours and is still held. */
+            /** Media that was stored in the last 24 hours and is still held. */
             added_bytes: number;
-            /** @description The limit for its media; null: no limit. */
+            /** The limit for its media; null: no limit. */
             media_bytes_max: number | null;
         };
         Activity: {
             at: string;
-            /** @description Hours in UTC, oldest first; the last one is not over yet. */
+            /** Hours in UTC, oldest first; the last one is not over yet. */
             hours: components["schemas"]["ActivityHour"][];
         };
-        /** @description The requests that ended in an hour and are not deleted. */
+        /** The requests that ended in an hour and are not deleted. */
         ActivityHour: {
             start: string;
             completed: number;
-            /** @description Without canceled requests. */
+            /** Without canceled requests. */
             failed: number;
             canceled: number;
-            /** @description Seconds of media of completed requests. */
+            /** Seconds of media of completed requests. */
             audio_seconds: number;
-            /** @description Average time from submit to the start of the last attempt; `null` if no request that ended had started. */
+            /** Average time from submit to the start of the last attempt; `null` if no request that ended had started. */
             waiting_seconds: number | null;
         };
         AdminChange: {
             created_at: string;
-            /** @description For example `admin_api`. */
+            /** For example `admin_api`. */
             tool: string;
-            /** @description The client's address, or user and host. */
+            /** The client's address, or user and host. */
             origin: string;
             admin_subject: string | null;
             admin_name: string | null;
-            /** @description For example `key.revoke`. */
+            /** For example `key.revoke`. */
             action: string;
             account_id: string | null;
             key_id: string | null;
-            /** @description What was set, as JSON without secrets. */
+            /** What was set, as JSON without secrets. */
             details: string;
         };
-        AdminChangeList: {
-            object: "list";
-            data: components["schemas"]["AdminChange"][];
-            next_cursor: string | null;
-        };
-        /** @description A webhook for one receiver. */
+        /** A webhook for one receiver. */
         AdminDelivery: {
-            /** @description The value of the header `webhook-id`. */
+            /** The value of the header `webhook-id`. */
             webhook_id: string;
             request_id: string;
             account_id: string;
             endpoint_id: string | null;
-            /** @description Host of the receiver. */
+            /** Host of the receiver. */
             host: string;
             created_at: string;
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Attempts started so far. */
+            /** Attempts started so far. */
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
             next_attempt_at: string | null;
         };
-        AdminDeliveryList: {
-            object: "list";
-            data: components["schemas"]["AdminDelivery"][];
-            next_cursor: string | null;
-        };
         AdminModel: {
             name: string;
-            /** @description One sentence. */
+            /** One sentence. */
             summary: string | null;
-            /** @description It came with Winnow and cannot be removed. */
+            /** It came with Winnow and cannot be removed. */
             built_in: boolean;
-            /** @description Size of the download. */
+            /** Size of the download. */
             megabytes: number | null;
-            /** @description The licence of its weights, in a word or two. */
+            /** The licence of its weights, in a word or two. */
             licence_word: string | null;
-            /** @description The licence in sentences, as far as it is known. */
+            /** The licence in sentences, as far as it is known. */
             licence: string;
-            /** @description The page that states the licence. */
+            /** The page that states the licence. */
             licence_url: string | null;
-            /** @description Whether the licence must be accepted to fetch it. */
+            /** Whether the licence must be accepted to fetch it. */
             licence_question: boolean;
-            /** @description The address of its first file. */
+            /** The address of its first file. */
             source: string | null;
-            /** @description Its state on each engine. */
+            /** Its state on each engine. */
             engines: components["schemas"]["EngineModel"][];
         };
         AdminModelList: {
@@ -160,12 +124,12 @@ export interface components {
             priority: "interactive" | "batch";
             prompts: string[];
             file_name: string;
-            /** @description The model that the client chose; `null` if the service chooses. */
+            /** The model that the client chose; `null` if the service chooses. */
             separator: string | null;
             created_at: string;
             started_at: string | null;
             finished_at: string | null;
-            /** @description Seconds of media. */
+            /** Seconds of media. */
             duration: number | null;
             progress: number | null;
             engine_id: string | null;
@@ -173,18 +137,13 @@ export interface components {
             error_code: string | null;
             error_message: string | null;
         };
-        AdminRequestList: {
-            object: "list";
-            data: components["schemas"]["AdminRequest"][];
-            next_cursor: string | null;
-        };
         AdminUsage: {
             at: string;
-            /** @description Number of days counted, of which today is the last. */
+            /** Number of days counted, of which today is the last. */
             days: number;
-            /** @description Every account that is not deleted. */
+            /** Every account that is not deleted. */
             data: components["schemas"]["AccountUse"][];
-            /** @description Media of all accounts that expires in the next 24 hours. */
+            /** Media of all accounts that expires in the next 24 hours. */
             expiring_bytes: number;
         };
         ApiKey: {
@@ -195,148 +154,100 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description Updated once a minute. */
+            /** Updated once a minute. */
             last_used_at: string | null;
-            /** @description The key's own limit; `null` to use that of its account. */
+            /** The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
-            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            /** The highest class of its requests, which is also their default. `null` to use that of its account. */
             priority: ("interactive" | "batch") | null;
         };
         ApiKeyList: {
             object: "list";
             data: components["schemas"]["ApiKey"][];
         };
-        /** @description What to separate from what, and how. Unknown fields are refused. */
+        /** What to separate from what, and how. Unknown fields are refused. */
         AudioSeparateInput: {
-            /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
+            /** The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
             prompt?: string | null;
-            /** @description An extension: several sounds in the same media, each with its own target. They share one residual, which is what none of the targets took. The options apply to all of them. */
+            /** An extension: several sounds in the same media, each with its own target. They share one residual, which is what none of the targets took. The options apply to all of them. */
             prompts?: string[] | null;
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
+            /** A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
-            /** @description The id of an uploaded file. */
+            /** The id of an uploaded file. */
             file_id?: string | null;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
+            /** An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string | null;
-            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
+            /** An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
             output?: ("target" | "residual" | "source") | null;
-            /** @description An extension: index of the target in `data.targets` (default 0). */
+            /** An extension: index of the target in `data.targets` (default 0). */
             output_index?: number | null;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
+            /** An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number | null;
-            /**
-             * @description An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide.
-             * @default auto
-             */
+            /** An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide. Default: auto. */
             separator?: string | null;
-            /**
-             * @description An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened.
-             * @default target
-             */
+            /** An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened. Default: target. */
             side?: ("target" | "residual") | null;
-            /**
-             * @description An extension: also makes a compressed preview, at `data.preview_url`.
-             * @default false
-             */
+            /** An extension: also makes a compressed preview, at `data.preview_url`. Default: false. */
             preview?: boolean | null;
-            /**
-             * @description Predict first where the target sounds.
-             * @default false
-             */
+            /** Predict first where the target sounds. Default: false. */
             predict_spans?: boolean | null;
-            /**
-             * @description Candidates to choose the best from.
-             * @default 1
-             */
+            /** Candidates to choose the best from. Default: 1. */
             reranking_candidates?: number | null;
-            /**
-             * @description Speed against quality.
-             * @default balanced
-             */
+            /** Speed against quality. Default: balanced. */
             acceleration?: ("fast" | "balanced" | "quality") | null;
-            /**
-             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
-             * @default 60
-             */
+            /** Seconds of media in one model pass; anything less than 1 counts as 1. Default: 60. */
             max_chunk_duration?: number | null;
-            /**
-             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
-             * @default 5
-             */
+            /** Seconds that neighbouring chunks share; at most half a chunk is used. Default: 5. */
             chunk_overlap?: number | null;
-            /**
-             * @description Format of the outputs.
-             * @default wav
-             */
+            /** Format of the outputs. Default: wav. */
             output_format?: ("wav" | "mp3" | "flac") | null;
-            /** @description Where the target is present, or absent. */
+            /** Where the target is present, or absent. */
             spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
-        /** @description The media to list the sounds of. Unknown fields are refused. */
+        /** The media to list the sounds of. Unknown fields are refused. */
         AudioSoundsInput: {
-            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
+            /** A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
-            /** @description The id of an uploaded file. */
+            /** The id of an uploaded file. */
             file_id?: string | null;
-            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
+            /** An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string | null;
-            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
+            /** An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
             output?: ("target" | "residual" | "source") | null;
-            /** @description An extension: index of the target in `data.targets` (default 0). */
+            /** An extension: index of the target in `data.targets` (default 0). */
             output_index?: number | null;
-            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
+            /** An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number | null;
         } & (unknown | unknown | unknown);
-        /** @description A time range in which the target is present, or absent. */
+        /** A time range in which the target is present, or absent. */
         AudioSpan: {
-            /** @description Seconds from the start of the media. */
+            /** Seconds from the start of the media. */
             start: number;
-            /** @description Seconds; greater than start. */
+            /** Seconds; greater than start. */
             end: number;
-            /**
-             * @description Whether the target is present here (`true`) or absent (`false`).
-             * @default true
-             */
+            /** Whether the target is present here (`true`) or absent (`false`). Default: true. */
             include?: boolean | null;
         };
-        ChangeEndpointRequest: {
-            /** @description A public HTTPS URL. */
-            url?: string | null;
-            /** @description The types of events that it receives. */
-            events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
-            description?: string | null;
-            /** @description A disabled endpoint gets nothing, and what waits for it has failed. It can be replayed. */
-            enabled?: boolean | null;
-        };
-        ChangeModelRequest: {
-            /** @description All engines by default. */
-            engine_id?: string | null;
-        };
-        CreateAccountRequest: {
-            name: string;
-            /** @default false */
-            metered?: boolean | null;
-        };
         CreateEndpointRequest: {
-            /** @description A public HTTPS URL. */
+            /** A public HTTPS URL. */
             url: string;
-            /** @description The types of events that it receives. Default: all. */
+            /** The types of events that it receives. Default: all. */
             events?: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[] | null;
             description?: string | null;
         };
-        /** @description Describes a file whose bytes are sent afterwards. */
+        /** Describes a file whose bytes are sent afterwards. */
         CreateFileRequest: {
             file_name: string;
-            /** @description audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. The service looks at the bytes to find out what they are. */
+            /** audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. The service looks at the bytes to find out what they are. */
             content_type: string;
-            /** @description Size in bytes. */
+            /** Size in bytes. */
             file_size: number;
             purpose: "audio.separate.input";
         };
-        /** @description Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key. */
+        /** Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key. */
         CreateFileResponse: {
             file_id: string;
-            /** @description Accepts the bytes, without an API key. */
+            /** Accepts the bytes, without an API key. */
             upload_url: string;
             upload_method: "PUT";
             headers: {
@@ -347,37 +258,13 @@ export interface components {
                 delete_after?: string;
             };
         };
-        CreateKeyRequest: {
-            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
-            name?: string | null;
-            /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
-            expires?: string | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
-            priority?: ("interactive" | "batch") | null;
-            /** @default default */
-            account_id?: string | null;
-        };
         CreateOwnKeyRequest: {
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
             name?: string | null;
-            /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
+            /** How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
+            /** The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
             priority?: ("interactive" | "batch") | null;
-        };
-        /** @description How long the address is valid. */
-        CreateShareRequest: {
-            /**
-             * @description In seconds. The share ends earlier if the outputs are deleted earlier.
-             * @default 86400
-             */
-            expires_in?: number | null;
-        };
-        CreditRequest: {
-            /** @description Seconds of audio; a negative number takes them back. */
-            seconds: number;
-            /** @description For example an invoice number. An account is credited once for each reference; the same reference with another amount is refused. */
-            reference?: string | null;
         };
         DeliveryAttempt: {
             started_at: string;
@@ -385,25 +272,21 @@ export interface components {
             status_code: number | null;
             error: string | null;
         };
-        /** @description The attempts to deliver a webhook, oldest first. */
+        /** The attempts to deliver a webhook, oldest first. */
         DeliveryAttemptList: {
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
         };
-        DrainedEngine: {
-            engine_id: string;
-            state: "DRAINING";
-        };
         EndpointDeliveryList: {
             object: "list";
             data: {
-                /** @description The value of the header `webhook-id`. */
+                /** The value of the header `webhook-id`. */
                 webhook_id: string;
                 request_id: string;
                 type: "audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed";
                 created_at: string;
                 delivery_status: "pending" | "sending" | "delivered" | "failed";
-                /** @description Attempts started so far. */
+                /** Attempts started so far. */
                 attempts: number;
                 delivered_at: string | null;
                 last_error: string | null;
@@ -411,63 +294,41 @@ export interface components {
             }[];
             next_cursor: string | null;
         };
-        /** @description An engine that serves the model now, with its model for text. */
+        /** An engine that serves the model now, with its model for text. */
         Engine: {
-            /** @description The same in every call, but not the name in logs. */
+            /** The same in every call, but not the name in logs. */
             engine_id: string;
             version: string;
-            /** @description `cpu` or `gpu`. */
+            /** `cpu` or `gpu`. */
             device: string;
             model: {
                 name: string;
                 summary: string;
                 parameters: number;
                 weights_sha256: string;
-                /** @description In hertz; 0 if any rate is supported. */
+                /** In hertz; 0 if any rate is supported. */
                 sample_rate: number;
-                /** @description Media with more channels is downmixed. */
+                /** Media with more channels is downmixed. */
                 channels_max: number;
-                /** @description Whether `reranking_candidates` makes several. */
+                /** Whether `reranking_candidates` makes several. */
                 gives_candidates: boolean;
-                /** @description Whether `predict_spans` has an effect. */
+                /** Whether `predict_spans` has an effect. */
                 predicts_spans: boolean;
-                /** @description Precision of the matrix products: `float32` or `bfloat16`. */
+                /** Precision of the matrix products: `float32` or `bfloat16`. */
                 precision: string;
             };
         };
         EngineModel: {
             engine_id: string;
             state: "FETCHABLE" | "WAITING" | "DOWNLOADING" | "CONVERTING" | "NOT_LOADED" | "LOADING" | "LOADED" | "UNLOADING";
-            /** @description Bytes downloaded; `null` if it is not being fetched. */
+            /** Bytes downloaded; `null` if it is not being fetched. */
             bytes: number | null;
-            /** @description Bytes to download, if known. */
+            /** Bytes to download, if known. */
             bytes_total: number | null;
-            /** @description A sentence on why it is not fetched or loaded, or what it waits for. */
+            /** A sentence on why it is not fetched or loaded, or what it waits for. */
             problem: string | null;
         };
-        /** @description The form of every error. */
-        ErrorResponse: {
-            error: {
-                /** @description Machine-readable. */
-                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "MODEL_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
-                /** @description What was wrong, and what would be valid. */
-                message: string;
-                /** @description The field that was wrong, for example `input.spans[2].end`. */
-                param?: string;
-                /** @description The request that the error is about, if any. */
-                request_id?: string;
-            };
-        };
-        FetchModelRequest: {
-            /** @description All engines by default. */
-            engine_id?: string | null;
-            /**
-             * @description Required if `licence_question` is true.
-             * @default false
-             */
-            licence_accepted?: boolean | null;
-        };
-        /** @description A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and `expired` after `expires_at`. */
+        /** A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and `expired` after `expires_at`. */
         File: {
             file_id: string;
             file_name: string;
@@ -479,54 +340,54 @@ export interface components {
             uploaded_at?: string | null;
             expires_at: string;
         };
-        /** @description A page of files, newest first. */
+        /** A page of files, newest first. */
         FileList: {
             object: "list";
             data: components["schemas"]["File"][];
             next_cursor: string | null;
         };
-        /** @description What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is a text for that. */
+        /** What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is a text for that. */
         Finding: {
             prompt: string;
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`; `absent`: it was not heard. Except for `found`, the target contains the closest match and may be softer. `unknown`: the model does not know the prompt, and the target contains something else. Of several sounds the least certain one decides, in the order unknown, absent, similar, unsure, found. */
+            /** `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`; `absent`: it was not heard. Except for `found`, the target contains the closest match and may be softer. `unknown`: the model does not know the prompt, and the target contains something else. Of several sounds the least certain one decides, in the order unknown, absent, similar, unsure, found. */
             state: "found" | "similar" | "unsure" | "absent" | "unknown";
-            /** @description An extension: for a `similar` sound, what was heard instead. */
+            /** An extension: for a `similar` sound, what was heard instead. */
             similar_to?: string;
-            /** @description An extension: where a `found` sound is; for several sounds, where any wanted one is. If there are more than 100 spans, neighbouring ones are merged. */
+            /** An extension: where a `found` sound is; for several sounds, where any wanted one is. If there are more than 100 spans, neighbouring ones are merged. */
             where?: {
-                /** @description Seconds from the start of the media. */
+                /** Seconds from the start of the media. */
                 start: number;
-                /** @description Seconds from the start of the media. */
+                /** Seconds from the start of the media. */
                 end: number;
             }[];
-            /** @description An extension: the share of the media that contains a `found` sound. */
+            /** An extension: the share of the media that contains a `found` sound. */
             share?: number;
-            /** @description An extension: how well the target is probably separated, whether or not the sound is there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in model; absent if there is none. */
+            /** An extension: how well the target is probably separated, whether or not the sound is there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in model; absent if there is none. */
             quality?: "good" | "fair" | "poor";
-            /** @description An extension: the sounds that the prompt was understood to mean. */
+            /** An extension: the sounds that the prompt was understood to mean. */
             asked?: {
-                /** @description In English if the service knows the sound; otherwise as typed. */
+                /** In English if the service knows the sound; otherwise as typed. */
                 sound: string;
-                /** @description Whether it is to be removed. */
+                /** Whether it is to be removed. */
                 excluded: boolean;
                 state?: "found" | "similar" | "unsure" | "absent" | "unknown";
                 similar_to?: string;
             }[];
-            /** @description An extension: an earlier prompt with the same meaning. Both share one output, which is missing from the residual once. */
+            /** An extension: an earlier prompt with the same meaning. Both share one output, which is missing from the residual once. */
             same_as?: string;
-            /** @description Unless `found`: by how many dB the target is softer than what was separated. */
+            /** Unless `found`: by how many dB the target is softer than what was separated. */
             softened_db?: number;
-            /** @description For an `unknown` prompt: what the target contains. */
+            /** For an `unknown` prompt: what the target contains. */
             holds?: string;
-            /** @description For an `unknown` prompt: the nearest names known to the model, to try instead. */
+            /** For an `unknown` prompt: the nearest names known to the model, to try instead. */
             nearest?: string[];
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description The same in a sentence or two, for people. */
+            /** The same in a sentence or two, for people. */
             message: string;
         };
         Fleet: {
@@ -543,10 +404,10 @@ export interface components {
                 lanes: number;
                 batch_frames_max: number;
                 steps_total: number;
-                /** @description Frames of all lanes in all steps. */
+                /** Frames of all lanes in all steps. */
                 frames_total: number;
                 busy_seconds_total: number;
-                /** @description Seconds of media separated. */
+                /** Seconds of media separated. */
                 audio_seconds_total: number;
                 memory_bytes: number;
             }[];
@@ -555,20 +416,20 @@ export interface components {
                 summary: string;
                 parameters: number;
                 weights_sha256: string;
-                /** @description Licence of its weights; empty if unknown. */
+                /** Licence of its weights; empty if unknown. */
                 licence: string;
-                /** @description Number of engines that hold it. */
+                /** Number of engines that hold it. */
                 engines: number;
             }[];
             queue: {
                 waiting: number;
                 in_progress: number;
-                /** @description Age of the oldest waiting request. */
+                /** Age of the oldest waiting request. */
                 oldest_seconds: number;
                 jobs_to_hand_over: number;
                 webhooks_due: number;
             };
-            /** @description Latest first. */
+            /** Latest first. */
             failures: {
                 request_id: string;
                 engine_id: string | null;
@@ -576,11 +437,11 @@ export interface components {
                 code: string;
                 message: string;
             }[];
-            /** @description Latest first. */
+            /** Latest first. */
             webhook_attempts: {
                 request_id: string;
                 endpoint_id: string | null;
-                /** @description Host of the receiver. */
+                /** Host of the receiver. */
                 host: string;
                 started_at: string;
                 duration_ms: number;
@@ -588,63 +449,39 @@ export interface components {
                 error: string | null;
             }[];
             storage: {
-                /** @description Where the media is. */
+                /** Where the media is. */
                 place: string;
-                /** @description Files and outputs of all accounts. */
+                /** Files and outputs of all accounts. */
                 held_bytes: number;
-                /** @description For outputs of unfinished requests. */
+                /** For outputs of unfinished requests. */
                 reserved_bytes: number;
-                /** @description How much uploads may still take; if negative, they are refused; `null` for a bucket. */
+                /** How much uploads may still take; if negative, they are refused; `null` for a bucket. */
                 free_bytes: number | null;
             };
         };
-        /** @description A sound in the media, where it is, and how certain that is. */
+        /** A sound in the media, where it is, and how certain that is. */
         HeardSound: {
-            /** @description Use it as a prompt to separate the sound. */
+            /** Use it as a prompt to separate the sound. */
             name: string;
-            /** @description Where it is heard, in order. */
+            /** Where it is heard, in order. */
             spans: {
-                /** @description Seconds from the start of the media. */
+                /** Seconds from the start of the media. */
                 start: number;
-                /** @description Seconds from the start of the media. */
+                /** Seconds from the start of the media. */
                 end: number;
             }[];
-            /** @description The share of the media in which it is heard. */
+            /** The share of the media in which it is heard. */
             share: number;
-            /** @description The probability that the sound is in the media. */
+            /** The probability that the sound is in the media. */
             match: number;
         };
-        KeyLimitsRequest: {
-            /** @description Omit to use the limit of the account. */
-            calls_per_minute?: number | null;
-            /** @description The highest class of its requests, which is also their default. Omit to use that of the account, which it cannot exceed. */
-            priority?: ("interactive" | "batch") | null;
-        };
-        LimitsRequest: {
-            /** @description Calls per minute of each key. */
-            calls_per_minute?: number | null;
-            /** @description Waiting requests. */
-            queued_requests?: number | null;
-            /** @description Requests that engines have at once; further ones wait. */
-            concurrent_jobs?: number | null;
-            /** @description Bytes of files and outputs. */
-            media_bytes?: number | null;
-            /** @description Seconds of completed requests in a calendar month, UTC. */
-            seconds_per_month?: number | null;
-            /** @description Status streams and waiting calls at one gateway. */
-            streams?: number | null;
-            /** @description Bytes of one uploaded file. */
-            file_bytes?: number | null;
-            /** @description The highest class of its requests, which is also their default. */
-            priority?: ("interactive" | "batch") | null;
-        };
-        /** @description The status of a request, with its prompt, its file and how long its outputs are kept. */
+        /** The status of a request, with its prompt, its file and how long its outputs are kept. */
         ListedRequest: {
             request_id: string;
-            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
+            /** What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-            /** @description An extension. */
+            /** An extension. */
             priority?: "interactive" | "batch";
             created_at: string;
             updated_at: string;
@@ -654,69 +491,69 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
-            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            /** An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
             preview_seconds?: number;
-            /** @description 1 means next. */
+            /** 1 means next. */
             queue_position?: number;
-            /** @description An extension: estimated time until the end, if it can be estimated. */
+            /** An extension: estimated time until the end, if it can be estimated. */
             estimated_seconds_left?: number;
-            /** @description Why the request FAILED. */
+            /** Why the request FAILED. */
             error?: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as submitted, except that large numbers are rounded. */
+            /** An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description An extension: of a completed request with `prompts`, in their order. */
+            /** An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
+            /** An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
-            /** @description The first one if there are several; empty for a list of sounds. */
+            /** The first one if there are several; empty for a list of sounds. */
             prompt: string;
-            /** @description Present if there are several. */
+            /** Present if there are several. */
             prompts?: string[];
-            /** @description Name of the source. */
+            /** Name of the source. */
             file_name: string;
-            /** @description For a completed request: until when its outputs are kept. */
+            /** For a completed request: until when its outputs are kept. */
             retention?: {
                 delete_after: string;
             };
         };
-        /** @description What can be played of a request while the rest is still separated. */
+        /** What can be played of a request while the rest is still separated. */
         LivePreview: {
-            /** @description Who made the parts. If this changes, the media is separated again from its start, and the parts of before are replaced. */
+            /** Who made the parts. If this changes, the media is separated again from its start, and the parts of before are replaced. */
             attempt: string;
-            /** @description Length of all parts together. */
+            /** Length of all parts together. */
             seconds: number;
-            /** @description Length of the media in seconds. */
+            /** Length of the media in seconds. */
             duration: number;
-            /** @description Addresses of the parts, in order, valid for an hour. They need no key. */
+            /** Addresses of the parts, in order, valid for an hour. They need no key. */
             part_urls: string[];
         };
         Model: {
             id: string;
             object: "model";
             description: string;
-            /** @description JSON Schema of `input` in a submit. */
+            /** JSON Schema of `input` in a submit. */
             input: Record<string, never>;
-            /** @description JSON Schema of `data` in a result. */
+            /** JSON Schema of `data` in a result. */
             output: Record<string, never>;
-            /** @description An extension: the longest media that it takes, in seconds. */
+            /** An extension: the longest media that it takes, in seconds. */
             media_seconds_max?: number;
             engines?: components["schemas"]["Engine"][];
-            /** @description An extension: the models to choose from, in order of preference. */
+            /** An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];
         };
-        /** @description The one API model, the engines that serve it now, and the models that they have loaded. */
+        /** The one API model, the engines that serve it now, and the models that they have loaded. */
         ModelList: {
             object: "list";
             data: components["schemas"]["Model"][];
@@ -729,29 +566,29 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description Updated once a minute. */
+            /** Updated once a minute. */
             last_used_at: string | null;
-            /** @description The key's own limit; `null` to use that of its account. */
+            /** The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
-            /** @description The highest class of its requests, which is also their default. `null` to use that of its account. */
+            /** The highest class of its requests, which is also their default. `null` to use that of its account. */
             priority: ("interactive" | "batch") | null;
-            /** @description The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
+            /** The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
             key: string;
         };
-        /** @description The address, which is shown only once. */
+        /** The address, which is shown only once. */
         NewShare: {
             share_id: string;
             request_id: string;
             created_at: string;
             expires_at: string;
-            /** @description Plays the result in a browser. The fragment is the secret and is shown only once. */
+            /** Plays the result in a browser. The fragment is the secret and is shown only once. */
             url: string;
         };
         NewWebhookEndpoint: {
             endpoint_id: string;
-            /** @description A public HTTPS URL. */
+            /** A public HTTPS URL. */
             url: string;
-            /** @description The types of events that it receives. */
+            /** The types of events that it receives. */
             events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
             description: string;
             enabled: boolean;
@@ -760,10 +597,10 @@ export interface components {
             failing_since: string | null;
             old_secret_ends_at: string | null;
             created_at: string;
-            /** @description The secret that signs, `whsec_…`. It is shown only once. */
+            /** The secret that signs, `whsec_…`. It is shown only once. */
             signing_secret: string;
         };
-        /** @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`. */
+        /** The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`. */
         OutputFile: {
             url: string;
             video_url?: string;
@@ -773,50 +610,50 @@ export interface components {
         OwnKeyList: {
             object: "list";
             data: components["schemas"]["ApiKey"][];
-            /** @description The key of this call. */
+            /** The key of this call. */
             current_key_id: string;
         };
         OwnLimits: {
-            /** @description Calls per minute of each key. */
+            /** Calls per minute of each key. */
             calls_per_minute: number | null;
-            /** @description Waiting requests. */
+            /** Waiting requests. */
             queued_requests: number | null;
-            /** @description Requests that engines have at once; further ones wait. */
+            /** Requests that engines have at once; further ones wait. */
             concurrent_jobs: number | null;
-            /** @description Bytes of files and outputs. */
+            /** Bytes of files and outputs. */
             media_bytes: number | null;
-            /** @description Seconds of completed requests in a calendar month, UTC. */
+            /** Seconds of completed requests in a calendar month, UTC. */
             seconds_per_month: number | null;
-            /** @description Status streams and waiting calls at one gateway. */
+            /** Status streams and waiting calls at one gateway. */
             streams: number | null;
-            /** @description Bytes of one uploaded file. */
+            /** Bytes of one uploaded file. */
             file_bytes: number | null;
-            /** @description The highest class of its requests, which is also their default. */
+            /** The highest class of its requests, which is also their default. */
             priority: ("interactive" | "batch") | null;
         };
         PromptFinding: {
             prompt: string;
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
         };
         PromptTarget: {
             prompt: string;
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
             url: string;
             video_url?: string;
             content_type: string;
             file_name: string;
         };
-        /** @description The outputs of a completed request. */
+        /** The outputs of a completed request. */
         QueueResultResponse: {
             request_id: string;
             model: "audio/separate";
@@ -828,7 +665,7 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as submitted, except that large numbers are rounded. */
+            /** An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -836,13 +673,13 @@ export interface components {
                 delete_after?: string;
             };
         };
-        /** @description The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` and `error` are extensions of the specification. */
+        /** The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` and `error` are extensions of the specification. */
         QueueStatusResponse: {
             request_id: string;
-            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
+            /** What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-            /** @description An extension. */
+            /** An extension. */
             priority?: "interactive" | "batch";
             created_at: string;
             updated_at: string;
@@ -852,38 +689,38 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
-            /** @description An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
+            /** An extension: how much of the media can be played while the rest is still separated; see `GET /v1/queue/requests/{request_id}/live-preview`. */
             preview_seconds?: number;
-            /** @description 1 means next. */
+            /** 1 means next. */
             queue_position?: number;
-            /** @description An extension: estimated time until the end, if it can be estimated. */
+            /** An extension: estimated time until the end, if it can be estimated. */
             estimated_seconds_left?: number;
-            /** @description Why the request FAILED. */
+            /** Why the request FAILED. */
             error?: {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as submitted, except that large numbers are rounded. */
+            /** An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description An extension: of a completed request with `prompts`, in their order. */
+            /** An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
+            /** An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
         };
-        /** @description The request is queued, and will end as `COMPLETED` or `FAILED`. */
+        /** The request is queued, and will end as `COMPLETED` or `FAILED`. */
         QueueSubmitResponse: {
             request_id: string;
             status: "IN_QUEUE";
-            /** @description What was requested. `audio/sounds`, a list of sounds, is an extension. */
+            /** What was requested. `audio/sounds`, a list of sounds, is an extension. */
             model: "audio/separate" | "audio/sounds";
             created_at: string;
             status_url: string;
@@ -891,47 +728,20 @@ export interface components {
             result_url: string;
             webhook?: {
                 url: string;
-                /** @description Only if the service created it, and only in this response. */
+                /** Only if the service created it, and only in this response. */
                 signing_secret?: string;
             };
         };
-        /** @description The new name of the source. */
-        RenameRequest: {
-            file_name: string;
-        };
-        /** @description The request under its new name. */
-        RenamedRequest: {
-            request_id: string;
-            file_name: string;
-        };
         Replay: {
-            /** @description Deliveries. */
+            /** Deliveries. */
             replayed: number;
             next_since: string | null;
         };
-        ReplayRequest: {
-            /** @description Events from this time on, such as `2026-01-31T12:00:00Z`. */
-            since: string;
-            /** @description Events before this time. Default: now. */
-            until?: string | null;
-            /**
-             * @description Only those that were not delivered: failed, or waiting for a retry.
-             * @default false
-             */
-            only_failed?: boolean | null;
-        };
-        /** @description A page of requests, newest first. */
+        /** A page of requests, newest first. */
         RequestList: {
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
-        };
-        RotateEndpointRequest: {
-            /**
-             * @description How long the old secret signs, too; 0 if it has leaked.
-             * @default 86400
-             */
-            overlap_seconds?: number | null;
         };
         SeparationCompletedEvent: {
             type: "audio.separate.completed";
@@ -946,34 +756,34 @@ export interface components {
                 quantity?: number;
                 billing_status?: "deducted" | "not_metered";
             };
-            /** @description As submitted. */
+            /** As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
-        /** @description The two outputs, which add up to the input. */
+        /** The two outputs, which add up to the input. */
         SeparationData: {
             target: components["schemas"]["OutputFile"];
-            /** @description An extension: of a completed request with `prompts`, in their order. `target` is the first one. */
+            /** An extension: of a completed request with `prompts`, in their order. `target` is the first one. */
             targets?: components["schemas"]["PromptTarget"][];
             residual: components["schemas"]["OutputFile"];
-            /** @description In seconds. */
+            /** In seconds. */
             duration?: number;
-            /** @description In hertz. */
+            /** In hertz. */
             sample_rate: number;
-            /** @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made. */
+            /** An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made. */
             preview_url?: string;
-            /** @description An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was needed. */
+            /** An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was needed. */
             gain_db?: number;
-            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
+            /** An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
+            /** An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the model that made the target, as in `separators`. */
+            /** An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
+            /** An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
-            /** @description An extension: all sounds heard in the media, the most prominent first. */
+            /** An extension: all sounds heard in the media, the most prominent first. */
             sounds?: components["schemas"]["HeardSound"][];
         };
         SeparationFailedEvent: {
@@ -987,51 +797,51 @@ export interface components {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
-            /** @description As submitted. */
+            /** As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
-        /** @description A model that engines have loaded. */
+        /** A model that engines have loaded. */
         Separator: {
-            /** @description The value for `input.separator`. */
+            /** The value for `input.separator`. */
             name: string;
             summary: string;
-            /** @description `text` takes any prompt; `stems` takes prompts that name some of `stems`. */
+            /** `text` takes any prompt; `stems` takes prompts that name some of `stems`. */
             answers: "text" | "stems";
-            /** @description Empty for a model that takes text. */
+            /** Empty for a model that takes text. */
             stems: string[];
-            /** @description Sounds that a model for text knows, to choose from. It goes by meaning and may understand others. Absent if it has no such list. */
+            /** Sounds that a model for text knows, to choose from. It goes by meaning and may understand others. Absent if it has no such list. */
             names?: string[];
-            /** @description What is known about the licence of its weights. */
+            /** What is known about the licence of its weights. */
             licence?: string;
-            /** @description The engines that have the model loaded. */
+            /** The engines that have the model loaded. */
             engine_ids: string[];
         };
-        /** @description An address that plays one result without a key. */
+        /** An address that plays one result without a key. */
         Share: {
             share_id: string;
             request_id: string;
             created_at: string;
             expires_at: string;
         };
-        /** @description The active shares of an account, newest first. */
+        /** The active shares of an account, newest first. */
         ShareList: {
             object: "list";
             data: components["schemas"]["Share"][];
         };
-        /** @description What the page needs to play one result, and nothing else about the account. */
+        /** What the page needs to play one result, and nothing else about the account. */
         SharedResult: {
-            /** @description Name of the source. */
+            /** Name of the source. */
             file_name: string;
             prompts: string[];
             data: components["schemas"]["SeparationData"];
-            /** @description The peaks as JSON, if the engine stored them. */
+            /** The peaks as JSON, if the engine stored them. */
             peaks_url?: string;
-            /** @description When the share ends. The media addresses expire earlier; read the result again to renew them. */
+            /** When the share ends. The media addresses expire earlier; read the result again to renew them. */
             expires_at: string;
         };
-        /** @description The webhook of a completed list of sounds. */
+        /** The webhook of a completed list of sounds. */
         SoundsCompletedEvent: {
             type: "audio.sounds.completed";
             request_id: string;
@@ -1045,18 +855,18 @@ export interface components {
                 quantity?: number;
                 billing_status?: "deducted" | "not_metered";
             };
-            /** @description As submitted. */
+            /** As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
-        /** @description The sounds in the media. */
+        /** The sounds in the media. */
         SoundsData: {
             sounds: components["schemas"]["HeardSound"][];
-            /** @description In seconds. */
+            /** In seconds. */
             duration: number;
         };
-        /** @description The webhook of a failed list of sounds. */
+        /** The webhook of a failed list of sounds. */
         SoundsFailedEvent: {
             type: "audio.sounds.failed";
             request_id: string;
@@ -1068,12 +878,12 @@ export interface components {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
-            /** @description As submitted. */
+            /** As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
-        /** @description A completed list of sounds. It produces no media. */
+        /** A completed list of sounds. It produces no media. */
         SoundsResultResponse: {
             request_id: string;
             model: "audio/sounds";
@@ -1085,7 +895,7 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as submitted, except that large numbers are rounded. */
+            /** An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1094,107 +904,101 @@ export interface components {
             };
         };
         StandingLimits: {
-            /** @description Calls per minute of each key. */
+            /** Calls per minute of each key. */
             calls_per_minute: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Waiting requests. */
+            /** Waiting requests. */
             queued_requests: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Requests that engines have at once; further ones wait. */
+            /** Requests that engines have at once; further ones wait. */
             concurrent_jobs: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Bytes of files and outputs. */
+            /** Bytes of files and outputs. */
             media_bytes: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Seconds of completed requests in a calendar month, UTC. */
+            /** Seconds of completed requests in a calendar month, UTC. */
             seconds_per_month: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Status streams and waiting calls at one gateway. */
+            /** Status streams and waiting calls at one gateway. */
             streams: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Bytes of one uploaded file. */
+            /** Bytes of one uploaded file. */
             file_bytes: {
-                /** @description `null` means no limit. */
+                /** `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
         };
-        /** @description The stream window ended before the request did; connect again. */
-        StreamTimeout: {
-            request_id: string;
-            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-            message: string;
-        };
-        /** @description A request for a separation. Unknown fields are ignored here, but not in `input`. */
+        /** A request for a separation. Unknown fields are ignored here, but not in `input`. */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
-            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
+            /** An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
             priority?: ("interactive" | "batch") | null;
-            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
+            /** A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
+            /** The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
+            /** Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description A request for a list of sounds. Unknown fields are ignored here, but not in `input`. */
+        /** A request for a list of sounds. Unknown fields are ignored here, but not in `input`. */
         SubmitAudioSoundsRequest: {
             input: components["schemas"]["AudioSoundsInput"];
-            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
+            /** An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
             priority?: ("interactive" | "batch") | null;
-            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
+            /** A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
+            /** The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
-            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
+            /** Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description The usage of an account, by day. */
+        /** The usage of an account, by day. */
         Usage: {
             object: "list";
-            /** @description The first day, for example `2026-01-31`. */
+            /** The first day, for example `2026-01-31`. */
             from: string;
-            /** @description The last day. */
+            /** The last day. */
             to: string;
-            /** @description The days on which requests ended, oldest first. */
+            /** The days on which requests ended, oldest first. */
             data: components["schemas"]["UsageDay"][];
         };
         UsageDay: {
             day: string;
-            /** @description Number of requests. */
+            /** Number of requests. */
             completed: number;
-            /** @description Number of requests, including canceled ones. */
+            /** Number of requests, including canceled ones. */
             failed: number;
-            /** @description Seconds of completed requests as charged, that is, once for each target. */
+            /** Seconds of completed requests as charged, that is, once for each target. */
             audio_seconds: number;
         };
         WebhookAttemptList: {
@@ -1202,7 +1006,7 @@ export interface components {
             data: {
                 request_id: string;
                 endpoint_id: string | null;
-                /** @description Host of the receiver. */
+                /** Host of the receiver. */
                 host: string;
                 started_at: string;
                 duration_ms: number;
@@ -1212,16 +1016,16 @@ export interface components {
         };
         WebhookDeliveryStatus: {
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Attempts started so far. */
+            /** Attempts started so far. */
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
         };
         WebhookEndpoint: {
             endpoint_id: string;
-            /** @description A public HTTPS URL. */
+            /** A public HTTPS URL. */
             url: string;
-            /** @description The types of events that it receives. */
+            /** The types of events that it receives. */
             events: ("audio.separate.completed" | "audio.separate.failed" | "audio.sounds.completed" | "audio.sounds.failed")[];
             description: string;
             enabled: boolean;
@@ -1231,34 +1035,23 @@ export interface components {
             old_secret_ends_at: string | null;
             created_at: string;
         };
-        WebhookEndpointList: {
-            object: "list";
-            data: components["schemas"]["WebhookEndpoint"][];
-        };
-        /** @description A webhook receiver, and the secret that signs the event. */
+        /** A webhook receiver, and the secret that signs the event. */
         WebhookTestRequest: {
-            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
+            /** A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl: string;
-            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
+            /** The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
         };
-        /** @description The outcome of the attempt. */
+        /** The outcome of the attempt. */
         WebhookTestResult: {
-            /** @description The value of the header `webhook-id`. */
+            /** The value of the header `webhook-id`. */
             webhook_id: string;
             delivered: boolean;
             status_code: number | null;
             error: string | null;
             duration_ms: number;
-            /** @description The secret that signed the event, if none was given. */
+            /** The secret that signed the event, if none was given. */
             signing_secret?: string;
         };
     };
-    responses: never;
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
