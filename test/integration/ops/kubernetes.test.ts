@@ -168,6 +168,10 @@ test('a port of admins has the Service, and neither the ingress nor everybody', 
   }
 })
 
+interface Rule {
+  ports: readonly { port: string }[]
+}
+
 test('nobody reaches the metrics if the list of who may is empty', async (t) => {
   for (const [values, rules] of [
     [NEEDED, 1],
@@ -176,7 +180,7 @@ test('nobody reaches the metrics if the list of who may is empty', async (t) => 
     const objects = objectsIn(await renderChart(t, values))
     for (const component of ['gateway', 'engine']) {
       const { ingress } = find(objects, 'NetworkPolicy', `winnow-${component}`).spec
-      const ofMetrics = ingress.filter(({ ports: [{ port }] }) => port === 'metrics')
+      const ofMetrics = ingress.filter(({ ports }: Rule) => ports[0]?.port === 'metrics')
       assert.equal(ofMetrics.length, rules, component)
     }
   }
