@@ -8,11 +8,11 @@ import { makeNpmPackage } from './npm-package.ts'
 const HELP = `npm run winnow -- package        dist/winnow-<version>.tgz, for npm
 npm run winnow -- package deb    dist/winnow_<version>_amd64.deb, for Debian and Ubuntu
 
---compute cpu|cuda: for deb (default: cpu); with cuda the version ends with it.
-deb holds all that runs, Node included. It is for machines of your own: docs/reference/licences.md
-says why it must not be passed on as it is. For an image: docs/how-to/compose.md.
-DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
-The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
+--compute cpu|cuda applies to deb (default: cpu); the version of a package for cuda ends with +cuda.
+The deb contains everything that runs, Node included. Use it on your own machines only:
+docs/reference/licences.md explains why you must not redistribute it as it is. For an image, see
+docs/how-to/compose.md. DEBFULLNAME and DEBEMAIL name the package's maintainer.
+The exit code is 0 if it was made, 1 if it failed, and 2 if the command line is wrong.
 `
 
 const MAKERS: Readonly<Record<string, (compute: Compute, say: Say) => Promise<string>>> = {

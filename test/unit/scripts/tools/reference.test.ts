@@ -20,7 +20,7 @@ test('docs/reference/settings.md has every setting of the schemas', () => {
     page === settingsPage(),
     'docs/reference/settings.md is stale: run npm run winnow -- reference',
   )
-  assert.match(page, /^\| `OUTPUT_DAYS` \| Life of a result \| 1 to 365 \| `7` \| gateway \|$/m)
+  assert.match(page, /^\| `OUTPUT_DAYS` \| Lifetime of a result \| 1 to 365 \| `7` \| gateway \|$/m)
   assert.match(page, /^\| `MEDIA_SECONDS_MAX` .* \| `7200` \| gateway, engine \|$/m)
 })
 
