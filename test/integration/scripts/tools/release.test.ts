@@ -74,7 +74,11 @@ test('a release writes its version everywhere, dates the changelog, commits and 
     [repository, `${repository}/issues`, `git+${repository}.git`],
   )
   for (const path of PATHS) assert.ok(!(await read(path)).includes('https://example.com/winnow'))
-  assert.throws(() => cutRelease(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
+  assert.throws(
+    () => cutRelease(root, { version: '999.0.2', date }),
+    /nothing under/,
+    'kept address',
+  )
 })
 
 test('whatever prevents a release is reported, and nothing is changed', async (t) => {
@@ -84,7 +88,10 @@ test('whatever prevents a release is reported, and nothing is changed', async (t
   refused('1.2', /form 1\.2\.3/)
   refused(version, /is not later than/)
   refused('0.1.9', /is not later than/)
-  assert.throws(() => cutRelease(root, { version: '999.0.1', date }), /is a placeholder: add --repo/)
+  assert.throws(
+    () => cutRelease(root, { version: '999.0.1', date }),
+    /is a placeholder: add --repo/,
+  )
   git('tag', 'v999.0.1')
   refused('999.0.1', /tag v999\.0\.1 exists/)
   assert.equal(git('status', '--porcelain'), '')
