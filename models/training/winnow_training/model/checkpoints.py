@@ -26,13 +26,18 @@ def load_average(path: Path, device="cpu"):
 
 
 def read_served(folder: Path) -> dict:
-    """Reads what `write_weights` wrote, as a checkpoint holds it: without the optimizers' state,
-    and rounded to float16."""
+    """Reads what `write_weights` wrote as a checkpoint: without the optimizers' state and the
+    learning curve, and rounded to float16."""
     config = json.loads((folder / "config.json").read_text())
     tensors = load_file(folder / "model.safetensors")
     state = {name: tensor.float() for name, tensor in tensors.items()}
     return dict(
-        config=config["model"], model=state, average=state, optimizers=[], **config["training"]
+        config=config["model"],
+        model=state,
+        average=state,
+        optimizers=[],
+        curve=[],
+        **config["training"],
     )
 
 

@@ -49,7 +49,7 @@ def write_weights(model: Separator, stored: dict, folder: Path):
         "input_rms": MIXTURE_RMS,
         "names": [WORDS[name]["train"][0] for name in stored["config"]["names"]],
         "text_encoder": "all-MiniLM-L6-v2 (mean pooling, L2-normalised)",
-        "training": {key: stored[key] for key in ("step", "seconds", "curve")},
+        "training": {key: stored[key] for key in ("step", "seconds")},
     }
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
 

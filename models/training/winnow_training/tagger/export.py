@@ -166,7 +166,7 @@ def config_of(model: Tagger, stored: dict, calibration: Calibration) -> dict:
         "rules": dataclasses.asdict(calibration.rules),
         "group_rules": dataclasses.asdict(calibration.group_rules),
         **presence_config(calibration),
-        "training": {key: stored[key] for key in ("step", "seconds", "curve")},
+        "training": {key: stored[key] for key in ("step", "seconds")},
     }
 
 
