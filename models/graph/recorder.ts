@@ -1,8 +1,7 @@
 /** Records operations of the native library as a graph. */
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
-import type { GraphNode } from './graph-node.ts'
-import { nodesForXla, usesXla } from './xla.ts'
+import { nodesForXla, usesXla, type GraphNode } from './xla.ts'
 
 /** Prefix of the names of functions made from graphs. */
 export const GRAPH_NAME = 'winnow_graph_'

@@ -8,8 +8,7 @@ import { hopAt, passOf, type Pass } from './lane-bucket.ts'
 import { predictSpans } from './predict-spans.ts'
 import type { MiniChunk, View } from './prepare-chunk.ts'
 import { matchOf, presenceGain } from './presence.ts'
-import { spanTokens } from './span-tokens.ts'
-import type { TokenClock } from './token-clock.ts'
+import { spanTokens, type TokenClock } from './span-tokens.ts'
 
 /**
  * The steps of a lane, as the factor by which each misreads the sample rate. With longer frames

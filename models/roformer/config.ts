@@ -5,8 +5,7 @@ import {
   settingText,
   type Settings,
 } from '../installed/published-settings.ts'
-import type { Band } from '../layers/band-join.ts'
-import { melBands } from './mel-bands.ts'
+import { melBands, type Band } from './mel-bands.ts'
 
 export interface RoformerConfig {
   /** `bs`: adjacent bands; `mel`: overlapping bands, evenly spaced on the mel scale. */

@@ -44,7 +44,9 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
     for (const block of blocks) {
       rate *= block.stride
       const after = frameMask(rows, longest, rate)
-      x = replace(x, runBlock(block, applyMask(x, before), after))
+      const y = runBlock(block, applyMask(x, before), after)
+      x.dispose() // at once; the tidy would keep it until its end
+      x = y
       before = after
     }
     return x
@@ -120,12 +122,6 @@ export const runBlock = (
   x: Tensor,
   mask: Tensor | null,
 ): Tensor => tf.tidy(() => units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
-
-/** Frees the old state at once, which would otherwise live until the tidy ends. */
-function replace(old: Tensor, next: Tensor): Tensor {
-  old.dispose()
-  return next
-}
 
 /** Returns how many latent frames on either side a sample depends on. */
 function contextFrames({ decoderRates }: CodecConfig): number {

@@ -102,7 +102,9 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
     for (const block of blocks) {
       rate /= block.stride
       const next = frameMask(rows, longest, rate)
-      x = replace(x, runBlock(block, x, mask, next))
+      const y = runBlock(block, x, mask, next)
+      x.dispose() // at once; the tidy would keep it until its end
+      x = y
       mask = next
     }
     return x
@@ -156,12 +158,6 @@ export const runBlock = (
     const residual = units.reduce((y, unit) => unit(y, mask), x)
     return applyMask(down(snake(residual)), next)
   })
-
-/** Frees the old state at once, which would otherwise live until the tidy ends. */
-function replace(old: Tensor, next: Tensor): Tensor {
-  old.dispose()
-  return next
-}
 
 /** Returns how many latent frames on either side a frame depends on. */
 function contextFrames({ encoderRates }: CodecConfig): number {

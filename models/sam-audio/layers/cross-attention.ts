@@ -19,7 +19,7 @@ import {
   type Tensor,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { headsSideBySide } from './head-layout.ts'
+import { headsSideBySide } from './self-attention.ts'
 
 /** What one layer attends to: keys and values, [batch, heads, length, width] each. */
 export interface CrossMemory {

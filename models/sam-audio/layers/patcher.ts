@@ -9,8 +9,6 @@ import type { RowMask } from './row-mask.ts'
 
 const EPSILON = 1e-5
 
-export type Patcher = ReturnType<typeof loadPatcher>
-
 /** @param weights of `block1` and `block2` */
 export function loadPatcher(weights: Weights, dim: number) {
   const blocks = ['block1', 'block2'].map((name) => loadPatcherBlock(weights.at(name), dim))

@@ -17,7 +17,6 @@ import {
   type Tensor,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { headsSideBySide } from './head-layout.ts'
 import { pairsInHalves, rotate, type Rotary } from '../../layers/rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
@@ -40,6 +39,15 @@ const OF_THE_FLOW: AttentionLayout = {
   v: 'wv',
   out: 'wo',
   headsInterleaved: true,
+}
+
+/**
+ * In the reference, channel c of queries, keys and values belongs to head c mod heads. Reordered
+ * once on loading, the channels of each head are side by side, as later steps need them anyway.
+ */
+export const headsSideBySide = (dim: number, heads: number): RowOrder => {
+  const width = dim / heads
+  return (place) => (place % width) * heads + Math.floor(place / width)
 }
 
 /**
