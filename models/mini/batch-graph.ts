@@ -110,10 +110,7 @@ const joinRows = (inputs: readonly GroupInput[], longest: number): Tensor => {
 function padTokens(x: Tensor, tokens: number): Tensor {
   const missing = tokens - x.shape[1]!
   if (missing === 0) return x
-  return pad(
-    x,
-    x.shape.map((_, axis): [number, number] => [0, axis === 1 ? missing : 0]),
-  )
+  return pad(x, { 1: [0, missing] })
 }
 
 /** The part of a group that its graphs depend on. */

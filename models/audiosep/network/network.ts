@@ -44,11 +44,7 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
     tf.tidy(() => {
       const frames = magnitude.shape[1]!
       const missing = (FRAMES_MULTIPLE - (frames % FRAMES_MULTIPLE)) % FRAMES_MULTIPLE
-      const normed = pad(magnitude.mul(norm.gain).add(norm.shift), [
-        [0, 0],
-        [0, missing],
-        [0, 0],
-      ])
+      const normed = pad(magnitude.mul(norm.gain).add(norm.shift), { 1: [0, missing] })
       return before(tf.slice(normed, [0, 0, 0], [-1, -1, bins - 1]).expandDims(-1))
     })
 

@@ -84,11 +84,7 @@ export function bandJoin(config: RoformerConfig): Layer {
       const placed = bands.map(({ start, bins }) => {
         const mask = tf.slice(masks, [0, 0, from * perBin], [-1, -1, bins * perBin])
         from += bins
-        return pad(mask, [
-          [0, 0],
-          [0, 0],
-          [start * perBin, (total - start - bins) * perBin],
-        ])
+        return pad(mask, { 2: [start * perBin, (total - start - bins) * perBin] })
       })
       const sum = tf.addN(placed)
       const [batch, frames] = sum.shape as [number, number, number]

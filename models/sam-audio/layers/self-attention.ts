@@ -70,15 +70,12 @@ export function loadSelfAttention(
     outDim: dim,
     rowAt,
   })
-  const kernel = readStacked(
-    [
-      // [3 · dim, dim]
-      part(layout.q, byHeadInHalves),
-      part(layout.k, byHeadInHalves),
-      part(layout.v, byHead),
-    ],
-    dim,
-  )
+  const parts = [
+    part(layout.q, byHeadInHalves),
+    part(layout.k, byHeadInHalves),
+    part(layout.v, byHead),
+  ]
+  const kernel = readStacked(parts, dim) // [3 · dim, dim]
   const halves = Int32Array.from({ length: width }, (_, place) => inHalves(place))
   const gainOf = (name: string) =>
     tf.gather(weights.at(name).get('weight', [width]), tf.tensor1d(halves, 'int32'))

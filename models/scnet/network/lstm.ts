@@ -83,8 +83,13 @@ export function loadLstmInOne(weights: Weights, dim: number, hidden: number): La
     const tiled = (x: Tensor): Tensor => {
       const byGate = x.reshape([2, 4, hidden, -1])
       const missing = -hidden & (LSTM_TILE - 1)
-      const whole = [[0, 0] as const, [0, 0] as const, [0, missing] as const, [0, 0] as const]
-      const tiles = pad(byGate, whole).reshape([2, 4, -1, LSTM_TILE, byGate.shape[3]!])
+      const tiles = pad(byGate, { 2: [0, missing] }).reshape([
+        2,
+        4,
+        -1,
+        LSTM_TILE,
+        byGate.shape[3]!,
+      ])
       return transpose(tiles, [0, 2, 4, 1, 3]) // [2, tiles, columns, 4, LSTM_TILE]
     }
     return { matrices: tiled(tf.concat([ofInput, ofState], 2)), bias: tiled(bias).squeeze([2]) }
