@@ -27,18 +27,7 @@ from winnow_training.data.mixtures import (
 )
 
 SEED = 7
-COMMON = [
-    "piano",
-    "organ",
-    "aguitar",
-    "eguitar",
-    "bass",
-    "strings",
-    "trumpet",
-    "sax",
-    "flute",
-    "kit",
-]
+COMMON = "piano organ aguitar eguitar bass strings trumpet sax flute kit".split()
 """Instruments that the first weights were trained on, by which the goal for instruments was set."""
 SPEECH = ["woman", "man"]
 RECORDED_SAMPLES = 5 * RATE
@@ -104,10 +93,10 @@ class Maker:
             kept,
         )
 
-    def pair(self, names, company, key=None):
+    def pair(self, names, company):
         name = self.pick(names)
         other = self.pick(company, [name])
-        return self.case(key or name, self.clip(name), self.clip(other))
+        return self.case(name, self.clip(name), self.clip(other))
 
 
 def untrained(cache: Path, name: str, clips: list[Kept]) -> list[Kept]:

@@ -156,18 +156,16 @@ def make_case(clips: Clips, rng, names: list[str], seconds: float) -> Case:
     return Case(samples, [PLACE[name] for name in names], labels, weights)
 
 
-def make_cases(clips: Clips, count: int, seconds: float, seed: int, sources: int = 2) -> list[Case]:
-    """Every class in turn, with company that is not confusable with it."""
+def make_cases(clips: Clips, count: int, seconds: float, seed: int) -> list[Case]:
+    """Every class in turn, with another that is not confusable with it."""
     rng = np.random.default_rng(seed)
-    names, made = clips.names(), []
+    names, cases = clips.names(), []
     for number in range(count):
-        chosen = [names[number % len(names)]]
-        while len(chosen) < sources:
-            alike = ALIKE[[PLACE[name] for name in chosen]].any(0)
-            others = [name for name in names if name not in chosen and not alike[PLACE[name]]]
-            chosen.append(str(rng.choice(others)))
-        made.append(make_case(clips, rng, chosen, seconds))
-    return made
+        name = names[number % len(names)]
+        alike = ALIKE[PLACE[name]]
+        others = [other for other in names if other != name and not alike[PLACE[other]]]
+        cases.append(make_case(clips, rng, [name, str(rng.choice(others))], seconds))
+    return cases
 
 
 def files_of(clips: Clips, share: float, seed: int) -> dict[int, list[Case]]:

@@ -46,11 +46,11 @@ class Row:
     logits: list[float]
 
 
-def cases_of(cache: Path, split: str, share: float = 1) -> dict[int, list[Case]]:
-    """Length in seconds to files of two sounds, always the same. `share`: only so many of them."""
+def cases_of(cache: Path, split: str) -> dict[int, list[Case]]:
+    """Returns files of two sounds by their length in seconds, always the same."""
     clips = Clips(cache, split, split in OR_MADE)
     return {
-        seconds: make_cases(clips, max(1, round(share * count)), seconds, SEEDS[split] + number)
+        seconds: make_cases(clips, count, seconds, SEEDS[split] + number)
         for number, (seconds, count) in enumerate(FILES.items())
     }
 

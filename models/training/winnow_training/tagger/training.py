@@ -23,7 +23,7 @@ AVERAGE = 0.998
 """The share of the averaged weights that a step keeps."""
 PRIOR = -4.0
 """Logit that the classes begin with: few of them sound at once."""
-CHECK_SCENES = 384
+CHECK_SCENES, PREDICT_BATCH = 384, 32
 REFRESH = 300
 """Batches after which it is looked up which clips there are."""
 
@@ -148,12 +148,12 @@ def loss_of(logits, labels, weights) -> torch.Tensor:
 
 
 @torch.no_grad()
-def predict(model: Tagger, features: np.ndarray, size: int = 32) -> np.ndarray:
+def predict(model: Tagger, features: np.ndarray) -> np.ndarray:
     """features [N, frames, MELS] to logits [N, steps, classes]."""
     model.eval()
     parts = [
-        model(torch.from_numpy(features[start : start + size])).numpy()
-        for start in range(0, len(features), size)
+        model(torch.from_numpy(features[start : start + PREDICT_BATCH])).numpy()
+        for start in range(0, len(features), PREDICT_BATCH)
     ]
     return np.concatenate(parts)
 
