@@ -113,10 +113,14 @@ def golden_tiny() -> dict[str, torch.Tensor]:
     served = {f"weights.{name}": tensor for name, tensor in folded(model).items()}
     wave = torch.from_numpy(made_up_wave(TINY_STEPS))[None]
     power = mel_power(wave)
-    kept = {"wave": wave, "mel_matrix": torch.from_numpy(features.mel_matrix()), "mel_power": power}
-    kept["log_mel"] = log_mel(power)
-    kept["logits"] = model(kept["log_mel"], kept)
-    return {name: one.contiguous().clone() for name, one in {**served, **kept}.items()}
+    results = {
+        "wave": wave,
+        "mel_matrix": torch.from_numpy(features.mel_matrix()),
+        "mel_power": power,
+    }
+    results["log_mel"] = log_mel(power)
+    results["logits"] = model(results["log_mel"], results)
+    return {name: tensor.contiguous().clone() for name, tensor in {**served, **results}.items()}
 
 
 @torch.no_grad()

@@ -73,8 +73,8 @@ GRAINS = np.random.default_rng(5).standard_gamma(3.0, (1 << 14, MELS), np.float3
 def alike_matrix() -> np.ndarray:
     """[classes, classes], 1 where two classes are confusable."""
     matrix = np.zeros((len(CLASSES), len(CLASSES)), np.float32)
-    for one, other in map(tuple, CONFUSABLE):
-        matrix[PLACE[one], PLACE[other]] = matrix[PLACE[other], PLACE[one]] = 1
+    for first, second in map(tuple, CONFUSABLE):
+        matrix[PLACE[first], PLACE[second]] = matrix[PLACE[second], PLACE[first]] = 1
     return matrix
 
 

@@ -51,8 +51,8 @@ class Run:
         self.model = Tagger(len(CLASSES)).to(memory_format=torch.channels_last)
         torch.nn.init.constant_(self.model.classify.bias, PRIOR)
         self.average = copy.deepcopy(self.model)
-        matrices = [one for one in self.model.parameters() if one.dim() > 1]
-        others = [one for one in self.model.parameters() if one.dim() == 1]
+        matrices = [weight for weight in self.model.parameters() if weight.dim() > 1]
+        others = [weight for weight in self.model.parameters() if weight.dim() == 1]
         self.optimisers = [
             Muon(matrices, RATE_MOST, weight_decay=DECAY),
             torch.optim.AdamW(others, RATE_MOST, betas=(0.9, 0.98), weight_decay=0),
@@ -160,13 +160,13 @@ def predict(model: Tagger, features: np.ndarray) -> np.ndarray:
 
 def mean_average_precision(logits, labels, weights) -> float:
     """Over the classes that sound anywhere; what is not said is left out."""
-    found = []
+    precisions = []
     for place in range(labels.shape[-1]):
-        said = weights[..., place] == 1
-        truth, scores = labels[..., place][said], logits[..., place][said]
+        is_labelled = weights[..., place] == 1
+        truth, scores = labels[..., place][is_labelled], logits[..., place][is_labelled]
         if truth.any():
-            found.append(average_precision(scores, truth))
-    return float(np.mean(found))
+            precisions.append(average_precision(scores, truth))
+    return float(np.mean(precisions))
 
 
 def average_precision(scores: np.ndarray, truth: np.ndarray) -> float:
