@@ -16,7 +16,7 @@ const VALUES_KEPT = 64
 /** The library counts its own ids from 0. */
 const FIRST_ID = 2 ** 30
 /** The latest id. All bindings share one counter, so an id means one tensor. */
-let made = FIRST_ID
+let lastId = FIRST_ID
 
 /** Bytes on a device, freed with the last tensor that uses them. */
 interface Room {
@@ -79,10 +79,10 @@ export function shapeBinding(
   const tensors = new Map<number, TrackedShape>()
 
   const keep = ({ shape, dtype, values }: ShapedTensor, room: Room): NativeTensor => {
-    made += 1
+    lastId += 1
     room.tensors += 1
-    tensors.set(made, { shape, dtype, values, room })
-    return { id: made, shape: [...shape], dtype }
+    tensors.set(lastId, { shape, dtype, values, room })
+    return { id: lastId, shape: [...shape], dtype }
   }
   const find = (id: number): TrackedShape =>
     tensors.get(id) ?? { ...lookUp(id), room: { bytes: 0, tensors: 1 } }

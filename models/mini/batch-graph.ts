@@ -157,7 +157,7 @@ const inputOf = compiledBy(
 )
 
 /** What the network sees of a mixture: samples [mixtures, 1, length] and their power spectrum. */
-interface Seen {
+interface MixtureView {
   wave: Tensor
   /** [mixtures, frames, bins]. */
   power: Tensor
@@ -169,14 +169,17 @@ function viewsOf(
   spectrum: Spectrum,
   plan: GroupBucket,
   { inside, isFrame }: { inside: (waves: Tensor) => Tensor; isFrame: Tensor },
-): Seen[] {
-  const seen = (wave: Tensor, own: Spectrum): Seen => ({ wave, power: powerOf(own).squeeze([1]) })
+): MixtureView[] {
+  const see = (wave: Tensor, part: Spectrum): MixtureView => ({
+    wave,
+    power: powerOf(part).squeeze([1]),
+  })
   if (!plan.views) {
-    if (waves.shape[1] === 1) return [seen(waves, spectrum)]
+    if (waves.shape[1] === 1) return [see(waves, spectrum)]
     const mean = mixDown(waves, inside(waves))
-    return [seen(mean, spectrumOf(mean, plan, isFrame))]
+    return [see(mean, spectrumOf(mean, plan, isFrame))]
   }
-  return plan.views.map((view) => seen(viewOf(waves, view), spectrumOfView(spectrum, view)))
+  return plan.views.map((view) => see(viewOf(waves, view), spectrumOfView(spectrum, view)))
 }
 
 /** Transforms waves [mixtures, channels, length] to [mixtures, channels, frames, bins]. */
@@ -264,7 +267,7 @@ function targetsOfParts(
  * The network's output for lanes: mask logits [lanes · rows, frames, 1025] and activity logits
  * [lanes · rows, tokens], with the spectrum of the mixtures [lanes, channels, frames, bins].
  */
-interface Answered extends MaskOutput, Spectrum {
+interface MaskedMixtures extends MaskOutput, Spectrum {
   /** [lanes, 2], as in `Mixtures`. */
   counts: Tensor
 }
@@ -273,7 +276,7 @@ interface Answered extends MaskOutput, Spectrum {
 const targetsOf = compiledBy(
   (
     { framing, views, targetSamples }: GroupBucket,
-    { counts, maskLogits, activityLogits, real, imaginary }: Answered,
+    { counts, maskLogits, activityLogits, real, imaginary }: MaskedMixtures,
   ): Tensor =>
     tf.tidy(() => {
       const spectrum = { real, imaginary }

@@ -34,9 +34,9 @@ export function highPass({ channels, sampleRate }: Chunk): Chunk {
     extend(wave, edge, samples)
     filter(samples, sections, 1)
     filter(samples, sections, -1)
-    const own = together.subarray(i * length, (i + 1) * length)
-    own.set(samples.subarray(edge, edge + length))
-    return own
+    const target = together.subarray(i * length, (i + 1) * length)
+    target.set(samples.subarray(edge, edge + length))
+    return target
   })
   return { channels: filtered, sampleRate }
 }

@@ -100,8 +100,8 @@ export class MiniLane implements Lane {
 
   /** Returns for each token whether a span covers it in the next step, [tokens · 2]. */
   spanTokens(): Float32Array {
-    const known = this.#isRest ? [] : this.#spans // the spans do not say where speech is
-    return spanTokens(known, this.#seconds, this.#clockOf(this.pass))
+    const spans = this.#isRest ? [] : this.#spans // the spans do not say where speech is
+    return spanTokens(spans, this.#seconds, this.#clockOf(this.pass))
   }
 
   /** Completes a step; from then on the lane owns its output. */

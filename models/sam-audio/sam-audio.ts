@@ -234,8 +234,8 @@ class SamAudio implements Model {
     const { hop } = this.#clock
     const frames = Math.ceil(samples / hop)
     const steps = STEPS[acceleration]
-    const own = { startSample, hop, frames, channels: this.#channels, steps }
-    return overlapState && previousOverlap(overlapState, own)
+    const lane = { startSample, hop, frames, channels: this.#channels, steps }
+    return overlapState && previousOverlap(overlapState, lane)
   }
 
   /** Channels of the flow: those of target and residual, side by side. */

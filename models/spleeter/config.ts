@@ -95,6 +95,6 @@ function modelOf(model: unknown): ModelPart {
 }
 
 function activationOf(name: string, value: unknown, otherwise: Activation): Activation {
-  const known = ACTIVATIONS.find((activation) => activation === (value ?? otherwise))
-  return known ?? settings.refuse(`${name} to be one of ${ACTIVATIONS.join(', ')}`, value)
+  const found = ACTIVATIONS.find((activation) => activation === (value ?? otherwise))
+  return found ?? settings.refuse(`${name} to be one of ${ACTIVATIONS.join(', ')}`, value)
 }

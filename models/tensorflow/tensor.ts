@@ -296,12 +296,12 @@ function execute(
   inputs: readonly TensorFlow.Tensor[],
   integers: readonly Integers[] = [],
 ): TensorFlow.Tensor {
-  const own = integers.map(createIntegers)
+  const integerIds = integers.map(createIntegers)
   try {
-    const ids = [...native.getInputTensorIds(inputs), ...own]
+    const ids = [...native.getInputTensorIds(inputs), ...integerIds]
     return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
   } finally {
-    for (const id of own) native.binding.deleteTensor(id)
+    for (const id of integerIds) native.binding.deleteTensor(id)
   }
 }
 

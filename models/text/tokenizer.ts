@@ -86,8 +86,8 @@ const contentOf = (token: unknown): string =>
   String((token as { content?: unknown } | null | undefined)?.content ?? token)
 
 /** Reads the padding from an encoder's configuration, or from its `text_model`. */
-function paddingOf({ pad_token_id: own, text_model: text }: Readonly<Record<string, unknown>>) {
-  const id = own ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
+function paddingOf({ pad_token_id: top, text_model: text }: Readonly<Record<string, unknown>>) {
+  const id = top ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
   return Number.isSafeInteger(id) ? (id as number) : undefined
 }
 

@@ -49,16 +49,16 @@ export class TextEncoder {
       const tokens = texts.map((text) => this.tokens(text))
       const longest = Math.max(...tokens.map(({ length }) => length))
       const padded = BUCKET_TOKENS * Math.ceil(longest / BUCKET_TOKENS)
-      const rows = (valueOf: (own: number[], i: number) => number) =>
-        tokens.map((own) => Array.from({ length: padded }, (_, i) => valueOf(own, i)))
+      const rows = (valueOf: (text: number[], i: number) => number) =>
+        tokens.map((text) => Array.from({ length: padded }, (_, i) => valueOf(text, i)))
       const shape: [number, number] = [texts.length, padded]
       const ids = tf.tensor2d(
-        rows((own, i) => own[i] ?? 0),
+        rows((text, i) => text[i] ?? 0),
         shape,
         'int32',
       )
       const valid = tf.tensor2d(
-        rows((own, i) => Number(i < own.length)),
+        rows((text, i) => Number(i < text.length)),
         shape,
       )
       return tf.keep(this.#bert.forward(ids, valid))

@@ -81,10 +81,10 @@ export function loadUpsampling(
   return (x, binsWanted) =>
     tf.tidy(() => {
       const [batch, bins, frames] = x.shape as [number, number, number, number]
-      const made = (bins - 1) * stride + kernel
-      const shape: [number, number, number, number] = [batch, made, frames, outDim]
+      const binsComputed = (bins - 1) * stride + kernel
+      const shape: [number, number, number, number] = [batch, binsComputed, frames, outDim]
       const all = tf.conv2dTranspose(x as Tensor4D, filter, shape, [stride, 1], 'valid')
-      const start = Math.floor(Math.abs(binsWanted - made) / 2)
+      const start = Math.floor(Math.abs(binsWanted - binsComputed) / 2)
       return tf.slice(all, [0, start, 0, 0], [-1, binsWanted, -1, -1]).add(bias)
     })
 }
