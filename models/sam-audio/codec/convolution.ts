@@ -10,7 +10,7 @@ import {
   type Tensor4D,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
+import { readKernel, reverseAxes, swapLastAxes, type KernelShape } from './kernel.ts'
 
 export interface ConvolutionSizes {
   in: number
@@ -22,14 +22,10 @@ export interface ConvolutionSizes {
   pad: readonly [left: number, right: number]
 }
 
-export function loadConvolution(
-  weights: Weights,
-  read: ReadKernel,
-  sizes: ConvolutionSizes,
-): Layer {
+export function loadConvolution(weights: Weights, sizes: ConvolutionSizes): Layer {
   const { in: inDim, out: outDim, kernel, stride = 1, dilation = 1 } = sizes
   const shape: KernelShape = [outDim, inDim, kernel]
-  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const turned = reverseAxes(readKernel(weights, shape), shape, weights.scratch)
   const filter = upload(turned, [1, kernel, inDim, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
   const padding = explicitPadding([0, 0], sizes.pad)
@@ -42,14 +38,9 @@ export function loadConvolution(
 }
 
 /** Loads a convolution over a single frame, which is a matrix product. */
-export function loadPointwise(
-  weights: Weights,
-  read: ReadKernel,
-  inDim: number,
-  outDim: number,
-): Layer {
+export function loadPointwise(weights: Weights, inDim: number, outDim: number): Layer {
   const shape: KernelShape = [outDim, inDim, 1]
-  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const turned = reverseAxes(readKernel(weights, shape), shape, weights.scratch)
   const matrix = upload(turned, [inDim, outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) =>
@@ -75,11 +66,10 @@ export interface UpsamplingSizes {
  */
 export function loadUpsampling(
   weights: Weights,
-  read: ReadKernel,
   { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
 ): Layer {
   const shape: KernelShape = [inDim, outDim, 2 * stride]
-  const turned = swapLastAxes(read(weights, shape), shape) // [in, 2 · stride, out]
+  const turned = swapLastAxes(readKernel(weights, shape), shape) // [in, 2 · stride, out]
   const matrix = upload(turned, [inDim, 2 * stride * outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) =>

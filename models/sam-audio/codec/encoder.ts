@@ -4,7 +4,6 @@ import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
-import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import {
   loadResidualUnit,
@@ -66,7 +65,7 @@ export const TRANSFORMERS: EncoderPlaces = {
 /** @param weights of the codec; only those of the encoder are read, at `places` */
 export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
-  const first = loadConvolution(weights.at(places.first), readNormedKernel, {
+  const first = loadConvolution(weights.at(places.first), {
     in: 1,
     out: encoderDim,
     kernel: 7,
@@ -77,19 +76,14 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
   )
   const widest = encoderDim * 2 ** encoderRates.length
   const snake = loadSnake(weights.at(places.lastSnake(encoderRates.length)), widest)
-  const last = loadConvolution(weights.at(places.last(encoderRates.length)), readNormedKernel, {
+  const last = loadConvolution(weights.at(places.last(encoderRates.length)), {
     in: widest,
     out: latentDim,
     kernel: 3,
     pad: [1, 1],
   })
   // The other half would be the spread of the latent, which is not used.
-  const project = loadPointwise(
-    weights.at(places.project),
-    readNormedKernel,
-    latentDim,
-    2 * codebookDim,
-  )
+  const project = loadPointwise(weights.at(places.project), latentDim, 2 * codebookDim)
 
   /**
    * Turns samples [batch, frames · hop, 1] into the output of the last block, [batch, frames,
@@ -137,7 +131,7 @@ function loadBlock(
       loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts),
     ),
     snake: loadSnake(weights.at(places.snake), dim),
-    down: loadConvolution(weights.at(places.down), readNormedKernel, {
+    down: loadConvolution(weights.at(places.down), {
       in: dim,
       out: 2 * dim,
       kernel: 2 * stride,
