@@ -64,10 +64,12 @@ export class TextTokenizer {
     return [...ids.slice(0, this.#tokensMax - 1), ids.at(-1)!]
   }
 
-  /** Pads the texts to the longest one; the caller frees both tensors. */
-  batch(texts: readonly string[]): TokenBatch {
+  /**
+   * Pads the texts to one length, a multiple of `step`; the caller frees both tensors.
+   */
+  batch(texts: readonly string[], step = 1): TokenBatch {
     const rows = texts.map((text) => this.tokens(text))
-    const longest = Math.max(...rows.map(({ length }) => length))
+    const longest = step * Math.ceil(Math.max(...rows.map(({ length }) => length)) / step)
     const padded = rows.map((ids) =>
       Array.from({ length: longest }, (_, i) => ids[i] ?? this.#padding),
     )
