@@ -3,6 +3,7 @@
  * its result, and the memory that it would need is counted. This way a network of any size can be
  * loaded and run on any machine, from the shapes of its weights, to find out what it needs.
  */
+import { countOf } from '../checkpoint/stored-tensor.ts'
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { native } from '../tensorflow/tensor.ts'
 import { resultsOf, TYPES, WIDTHS, type Result, type ShapedTensor } from './shape-rules.ts'
@@ -132,8 +133,6 @@ export function shapeBinding(
 const refuse = (): never => {
   throw new Error('a tensor from elsewhere is used on shapes alone')
 }
-
-const countOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1)
 
 function bytesOf({ shape, dtype }: ShapedTensor): number {
   const width = WIDTHS[dtype]

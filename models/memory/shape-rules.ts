@@ -1,4 +1,5 @@
 /** Shape rules: what type and shape an operation of the native library returns for given inputs. */
+import { countOf } from '../checkpoint/stored-tensor.ts'
 import type { Attribute } from '../tensorflow/binding.ts'
 
 /** A tensor without values. */
@@ -202,8 +203,6 @@ const transform =
 const ofType =
   (dtype: number): Rule =>
   ({ x: { shape } }) => [{ shape, dtype }]
-
-const countOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1)
 
 /** Operations that keep the shape and type of their first input. */
 const SAME_SHAPE =

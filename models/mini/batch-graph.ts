@@ -4,6 +4,7 @@
  * graph exists, for mixed batches, and on a processor, each part is a graph of its own, because
  * parts recur more often than whole batches.
  */
+import { countOf } from '../checkpoint/stored-tensor.ts'
 import { compiledBy } from '../graph/compiled.ts'
 import { windowLength, type Framing } from '../layers/framing.ts'
 import { istft, spectraOf } from '../layers/stft.ts'
@@ -76,7 +77,7 @@ export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSiz
 function cutting(list: Tensor): (shape: number[]) => Tensor {
   let start = 0
   return (shape) => {
-    const size = shape.reduce((product, length) => product * length, 1)
+    const size = countOf(shape)
     start += size
     return tf.slice(list, [start - size], [size]).reshape(shape)
   }

@@ -2,7 +2,7 @@
 import { type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import type { CodecConfig } from '../config.ts'
+import { hopOf, type CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import {
@@ -90,7 +90,7 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
    * widest].
    */
   const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
-    let rate = encoderRates.reduce((product, stride) => product * stride, 1)
+    let rate = hopOf(config)
     let mask = frameMask(rows, longest, rate)
     let x = applyMask(first(applyMask(samples, mask)), mask)
     for (const block of blocks) {
