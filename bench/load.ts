@@ -15,7 +15,7 @@ import { seededRandom } from '../test/support/basics/random.ts'
 import { summarise } from './load/summary.ts'
 import { prepareRequests } from './load/winnow-requests.ts'
 import { machine, report } from './report.ts'
-import { isSaturated } from './statistics/knee.ts'
+import { isSaturated } from './statistics/saturation.ts'
 
 const HELP = `Usage: npm run bench -- load [options]
 

@@ -38,7 +38,7 @@ async function compare(batch: number, channels: number): Promise<void> {
     for (let turn = -WARM_UP_CALLS; turn < turns; turn += 1) {
       for (const name of names) {
         const line = `${batch} ${SECONDS} ${precision} ${channels}`
-        const millis = await peers.get(name)!.measureAll(line)
+        const millis = await peers.get(name)!.measure(line)
         if (turn >= 0) turnsOf.get(name)!.push(millis)
       }
     }

@@ -18,16 +18,16 @@ import { tableOf, type SongFigures } from './songs/table.ts'
 const MEASURE = fileURLToPath(new URL('songs/measure.ts', import.meta.url))
 
 const folders = process.argv.slice(2)
-const lacksSong = await reasonAgainst(readExcerpt)
-if (lacksSong === null) await measureAll()
-else console.log(`songs: skipped: ${lacksSong}`)
+const problem = await problemOf(readExcerpt)
+if (problem === null) await measureAll()
+else console.log(`songs: skipped: ${problem}`)
 
 async function measureAll(): Promise<void> {
   const { models } = loadConfig({ NATS_URL: 'nats://127.0.0.1', ...process.env })
   const figures = models.flatMap(({ name }) => measure(name, {}))
   if (!models.some(({ name }) => name === 'htdemucs')) {
-    const lacksWeights = await reasonAgainst(publishedHTDemucs)
-    if (lacksWeights !== null) console.log(`htdemucs: skipped: ${lacksWeights}`)
+    const problem = await problemOf(publishedHTDemucs)
+    if (problem !== null) console.log(`htdemucs: skipped: ${problem}`)
     else figures.push(...measure('htdemucs', { MODELS_DIR: (await publishedHTDemucs()).models }))
   }
   for (const song of new Set(figures.map(({ song }) => song))) {
@@ -36,7 +36,7 @@ async function measureAll(): Promise<void> {
 }
 
 /** Returns why a package can't be fetched; null if it can. */
-async function reasonAgainst(fetch: () => Promise<unknown>): Promise<string | null> {
+async function problemOf(fetch: () => Promise<unknown>): Promise<string | null> {
   return fetch().then(
     () => null,
     (error: Error) => error.message,

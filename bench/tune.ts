@@ -11,9 +11,7 @@ import { DEFAULT_MIX, parseMix } from './load/mix.ts'
 import { load1 } from './load/own-service.ts'
 import { commit, machine, report, round } from './report.ts'
 import { compareRuns } from './tune/compare.ts'
-import { Journal, PieceEnded, readJournal } from './tune/journal.ts'
-import { Services } from './tune/services.ts'
-import { measureSteps } from './tune/step-times.ts'
+import { Journal, readJournal } from './tune/journal.ts'
 import { tune } from './tune/tune.ts'
 import { writeResult } from './tune/write.ts'
 
@@ -24,12 +22,10 @@ const HELP = `Usage: npm run bench -- tune [options]
   --mix PARTS        the load (default ${DEFAULT_MIX})
   --out FOLDER       where runs.jsonl, summary.csv and winnow.env go (default tuning)
   --resume           goes on from the runs.jsonl that is there, with the same options
-  --stop-after N     ends after so many seconds; exit code 3 while there is more to do
   --compare FILE     an earlier runs.jsonl of this machine: exit code 1 when the service is slower
 
 The model, and what else is not searched, is as in the environment: MODEL, CUDA_VISIBLE_DEVICES.
 `
-const UNFINISHED_CODE = 3
 
 const { values } = readOwnArgv(
   {
@@ -38,7 +34,6 @@ const { values } = readOwnArgv(
     mix: { ...TEXT, default: DEFAULT_MIX },
     out: { ...TEXT, default: 'tuning' },
     resume: FLAG,
-    'stop-after': TEXT,
     compare: TEXT,
   },
   HELP,
@@ -63,40 +58,25 @@ const header = {
   slo,
   minutes,
 }
-const journal = new Journal(path, {
-  header,
-  resume: values.resume,
-  load1,
-  ...(values['stop-after'] && { secondsMax: Number(values['stop-after']) }),
+const journal = new Journal(path, { header, resume: values.resume, load1 })
+const result = await tune({
+  mix: parseMix(values.mix),
+  minutes,
+  latencyMsMax: 1_000 * sloSeconds,
+  journal,
+  say,
 })
-try {
-  const parts = parseMix(values.mix)
-  const result = await tune({
-    mix: parts,
-    minutes,
-    latencyMsMax: 1_000 * sloSeconds,
-    journal,
-    services: (warmUp, input) => new Services(parts, warmUp, input),
-    measureSteps,
-    say,
-  })
-  writeResult(values.out, header, result)
-  const { name, ratio, knee, withinSlo } = result.winner
-  report('which settings are fastest within the limit?', {
-    settings: name,
-    times_the_defaults: [ratio.estimate, ratio.low, ratio.high].map((x) => round(x)),
-    knee,
-    requests_per_second_within_slo: withinSlo,
-    search: result.search.ended,
-    measured_seconds: round(journal.elapsedSeconds),
-    settings_file: join(values.out, 'winnow.env'),
-  })
-  if (compared !== undefined) process.exitCode = compareTo(compared)
-} catch (error) {
-  if (!(error instanceof PieceEnded)) throw error
-  console.error('This piece is over; go on with --resume.')
-  process.exitCode = UNFINISHED_CODE
-}
+writeResult(values.out, header, result)
+const { name, ratio, withinSlo } = result.winner
+report('which settings are fastest within the limit?', {
+  settings: name,
+  times_the_defaults: [ratio.estimate, ratio.low, ratio.high].map((x) => round(x)),
+  requests_per_second_within_slo: withinSlo,
+  search: result.searchEnded,
+  measured_seconds: round(journal.elapsedSeconds),
+  settings_file: join(values.out, 'winnow.env'),
+})
+if (compared !== undefined) process.exitCode = compareTo(compared)
 
 function say(text: string): void {
   const left = Math.max(0, minutes - journal.elapsedSeconds / 60)

@@ -33,7 +33,7 @@ a GPU the shapes are tiny: it shows that the programme runs.
   --batches 1,2,4  lanes of a batch        --requests 1,4  requests at once
   --seconds N      of each chunk and file  --soak N        seconds
   --engines 1,4    on the card at once, for whole requests
-  --pytorch FILE   a Python with PyTorch, to compare with
+  --pytorch FILE   a Python with PyTorch, whose transformer is timed too
   --limit N        ends a part after N seconds, if its own limit is longer
   --again          runs parts again whose files are there
 
@@ -63,7 +63,7 @@ export const gpuReport = command({
       pytorch: TEXT,
       again: FLAG,
     },
-    async run(values, _operands, io) {
+    async run({ again, ...values }, _operands, io) {
       const names = list(values.parts) ?? Object.keys(PARTS)
       const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
       if (unknown.length > 0) throw new UsageError(`There is no part ${unknown.join(', ')}.`)
@@ -73,7 +73,7 @@ export const gpuReport = command({
       mkdirSync(join(out, 'parts'), { recursive: true })
       for (const name of names) {
         const file = join(out, 'parts', `${name}.json`)
-        if (values.again) rmSync(file, { force: true })
+        if (again) rmSync(file, { force: true })
         if (!existsSync(file)) await runPart(name, file, options, io)
       }
       const programme = collect(out, options)
@@ -87,22 +87,7 @@ export const gpuReport = command({
   }),
 })
 
-type Texts = Partial<
-  Record<
-    | 'sizes'
-    | 'models'
-    | 'batches'
-    | 'seconds'
-    | 'requests'
-    | 'engines'
-    | 'soak'
-    | 'limit'
-    | 'pytorch',
-    string
-  >
->
-
-function readOptions(values: Texts): Options {
+function readOptions(values: Readonly<Record<string, string | undefined>>): Options {
   const defaults = hasGpu() ? ON_GPU : ON_PROCESSOR
   const options: Options = {
     sizes: list(values.sizes) ?? defaults.sizes,

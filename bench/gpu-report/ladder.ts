@@ -1,4 +1,5 @@
 /** Judges the ladder: finds the first step that is wrong, or slower than the one before. */
+import { groupBy } from '../../models/group-by.ts'
 import type { Row } from './options.ts'
 
 /** Each step should be as accurate as the first, and faster than the one before. */
@@ -34,11 +35,10 @@ export function farthestFrom(values: Float32Array, expected: Float32Array): numb
 
 /** Returns a line for each model, precision and batch. */
 export function verdicts(rows: readonly LadderRow[]): string[] {
-  const cases = new Map<string, LadderRow[]>()
-  for (const row of rows) {
-    const name = `${row.model}, ${row.precision}, batch ${row.batch}`
-    cases.set(name, [...(cases.get(name) ?? []), row])
-  }
+  const cases = groupBy(
+    rows,
+    ({ model, precision, batch }) => `${model}, ${precision}, batch ${batch}`,
+  )
   return [...cases].map(([name, rows]) => `${name}: ${verdictOn(rows)}`)
 }
 

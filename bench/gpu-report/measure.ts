@@ -3,7 +3,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
-import type { PyTorch } from '../pytorch.ts'
 import { native } from '../../models/tensorflow/tensor.ts'
 
 const MIB = 2 ** 20
@@ -64,15 +63,6 @@ export function speedOf(work: () => void, hasTime: () => boolean) {
       'peak MiB': single.peakMib,
     },
   }
-}
-
-/**
- * Returns PyTorch's least milliseconds of three runs; the first of a shape prepares the next ones.
- */
-export async function leastOf(pytorch: PyTorch, line: string): Promise<number> {
-  const millis: number[] = []
-  for (let i = 0; i < 3; i += 1) millis.push(await pytorch.measure(line))
-  return least(millis)
 }
 
 export const least = (values: readonly number[]): number => Math.min(...values)

@@ -16,7 +16,7 @@ export interface Options {
   soakSeconds: number
   /** Limit for each part, including the start of its process. */
   limitSeconds: number
-  /** A Python interpreter that has PyTorch; empty if there is none. */
+  /** A Python interpreter that has PyTorch; empty if the transformer is not compared with it. */
   pytorch: string
 }
 

@@ -16,10 +16,9 @@ export interface OwnService {
 /** @param env settings of gateway and engines */
 export async function startOwnService(
   env: Readonly<Record<string, string>> = {},
-  engines = 1,
 ): Promise<OwnService> {
   const scope = createScope()
-  const winnow = await startWinnow(scope, { engines, env: { QUEUE_MAX: '100000', ...env } })
+  const winnow = await startWinnow(scope, { engines: 1, env: { QUEUE_MAX: '100000', ...env } })
   const kill = () => {
     for (const { child } of [winnow.gateway, ...winnow.engines]) child.kill('SIGKILL')
     winnow.nats.process.kill('SIGKILL')

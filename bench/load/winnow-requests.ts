@@ -20,16 +20,10 @@ export interface Winnow {
   apiKey: string | undefined
 }
 
-export interface RequestOptions {
-  /** Input of every submit, besides its source and prompt. */
-  input?: Readonly<Record<string, unknown>>
-}
-
 /** Uploads stereo noise of every length of the mix, which the requests then refer to. */
 export async function prepareRequests(
   { url, apiKey }: Winnow,
   mix: readonly MixPart[],
-  { input = {} }: RequestOptions = {},
 ): Promise<Send> {
   const client = createClient({ baseUrl: url, apiKey })
   const files = new Map<number, string[]>()
@@ -39,7 +33,7 @@ export async function prepareRequests(
     const ofLength = files.get(audioSeconds)!
     const fileId = ofLength[Math.floor(random() * ofLength.length)]!
     const abortable = createClient({ baseUrl: url, apiKey, signal })
-    return separate(abortable, { ...input, file_id: fileId, prompt: 'rain' }, signal)
+    return separate(abortable, { file_id: fileId, prompt: 'rain' }, signal)
   }
 }
 

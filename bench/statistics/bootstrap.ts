@@ -12,24 +12,10 @@ export interface Interval {
   high: number
 }
 
-export const meanInterval = (values: readonly number[]): Interval => intervalOf(values, mean)
-
-/**
- * Returns the interval of `statistic`. It is deterministic: the same values give the same interval.
- */
-export function intervalOf<T>(
-  values: readonly T[],
-  statistic: (values: readonly T[]) => number,
-): Interval {
+/** Returns the interval of the mean. The same values always give the same interval. */
+export function meanInterval(values: readonly number[]): Interval {
   const random = seededRandom(values.length)
-  const estimates = Array.from({ length: RESAMPLES }, () =>
-    statistic(values.map(() => values[Math.floor(random() * values.length)]!)),
-  )
-  return {
-    estimate: statistic(values),
-    low: quantile(estimates, 0.025),
-    high: quantile(estimates, 0.975),
-  }
+  return intervalOf(mean(values), () => resampledMean(values, random))
 }
 
 /** Ratio of two series measured in turns: the geometric mean of each turn's ratio. */
@@ -42,15 +28,18 @@ export function pairedRatio(values: readonly number[], baseline: readonly number
 /** Ratio of two series measured independently. */
 export function unpairedRatio(values: readonly number[], baseline: readonly number[]): Interval {
   const random = seededRandom(values.length + baseline.length)
-  const draw = (from: readonly number[]) =>
-    mean(from.map(() => Math.log(from[Math.floor(random() * from.length)]!)))
-  const estimates = Array.from({ length: RESAMPLES }, () => draw(values) - draw(baseline))
-  return exponentOf({
-    estimate: mean(values.map(Math.log)) - mean(baseline.map(Math.log)),
-    low: quantile(estimates, 0.025),
-    high: quantile(estimates, 0.975),
-  })
+  const [logs, baselineLogs] = [values.map(Math.log), baseline.map(Math.log)]
+  const draw = () => resampledMean(logs, random) - resampledMean(baselineLogs, random)
+  return exponentOf(intervalOf(mean(logs) - mean(baselineLogs), draw))
 }
+
+function intervalOf(estimate: number, draw: () => number): Interval {
+  const draws = Array.from({ length: RESAMPLES }, draw)
+  return { estimate, low: quantile(draws, 0.025), high: quantile(draws, 0.975) }
+}
+
+const resampledMean = (values: readonly number[], random: () => number): number =>
+  mean(values.map(() => values[Math.floor(random() * values.length)]!))
 
 const exponentOf = ({ estimate, low, high }: Interval): Interval => ({
   estimate: Math.exp(estimate),

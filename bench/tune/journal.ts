@@ -17,15 +17,10 @@ export interface Run {
   result: unknown
 }
 
-/** Thrown instead of measuring when the time of this piece of the search is up. */
-export class PieceEnded extends Error {}
-
 interface JournalOptions {
   header: Header
   /** Whether to continue from existing measurements. */
   resume: boolean
-  /** Length of this piece, after which `run` throws PieceEnded. */
-  secondsMax?: number
   load1: () => number
 }
 
@@ -33,7 +28,6 @@ export class Journal {
   readonly #path: string
   readonly #runs = new Map<string, Run>()
   readonly #options: JournalOptions
-  readonly #startedAt = performance.now()
   #elapsed = 0
 
   /** @throws Error if measurements exist and `resume` is not set, or their parameters differ */
@@ -62,10 +56,6 @@ export class Journal {
     return [...this.#runs.values()]
   }
 
-  has(key: Run['key']): boolean {
-    return this.#runs.has(JSON.stringify(key))
-  }
-
   /** Returns the result for this key, measured now unless it exists. */
   async run<T>(key: Run['key'], measure: () => Promise<T>): Promise<T> {
     const stored = this.#runs.get(JSON.stringify(key))
@@ -73,12 +63,11 @@ export class Journal {
       this.#elapsed = Math.max(this.#elapsed, stored.elapsed_seconds)
       return stored.result as T
     }
-    const { secondsMax = Infinity, load1 } = this.#options
     const startedAt = performance.now()
-    if (startedAt - this.#startedAt > 1_000 * secondsMax) throw new PieceEnded()
     const result = await measure()
     this.#elapsed += (performance.now() - startedAt) / 1_000
-    const run: Run = { key, elapsed_seconds: this.#elapsed, load1: load1(), result }
+    const load1 = this.#options.load1()
+    const run: Run = { key, elapsed_seconds: this.#elapsed, load1, result }
     this.#runs.set(JSON.stringify(key), run)
     appendFileSync(this.#path, `${JSON.stringify(run)}\n`)
     return result

@@ -8,7 +8,7 @@ import { summarise } from '../load/summary.ts'
 import { prepareRequests } from '../load/winnow-requests.ts'
 import { watchUsage } from '../process-usage.ts'
 import { round } from '../report.ts'
-import { isSaturated } from '../statistics/knee.ts'
+import { isSaturated } from '../statistics/saturation.ts'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { keyOf, type Candidate } from './candidates.ts'
 
@@ -25,8 +25,6 @@ export interface WorkResult {
   completed: number
   errors: Record<string, number>
   latency_ms: { p50: number; p95: number; mean: number }
-  latency_ms_by_audio_seconds: Record<string, number>
-  stages_ms: Record<string, number>
   cpu_seconds: number
   peak_bytes: number
   lanes_of_batch: number
@@ -49,22 +47,15 @@ interface RunningService {
 export class Services {
   readonly #mix: readonly MixPart[]
   readonly #warmUp: readonly number[]
-  readonly #input: Readonly<Record<string, unknown>>
   readonly #alive = new Map<string, RunningService>()
 
   /**
    * @param warmUp work that every new service does first, because the first batches of a shape are
    * slow
-   * @param input options of all submits
    */
-  constructor(
-    mix: readonly MixPart[],
-    warmUp: readonly number[],
-    input: Readonly<Record<string, unknown>> = {},
-  ) {
+  constructor(mix: readonly MixPart[], warmUp: readonly number[]) {
     this.#mix = mix
     this.#warmUp = warmUp
-    this.#input = input
   }
 
   /** Measures work with `concurrency` requests in flight. */
@@ -121,9 +112,7 @@ export class Services {
     }
     const service = await startOwnService(candidate)
     const { url } = service.winnow
-    const send = await prepareRequests({ url, apiKey: service.apiKey }, this.#mix, {
-      input: this.#input,
-    })
+    const send = await prepareRequests({ url, apiKey: service.apiKey }, this.#mix)
     await closedLoop(this.#warmUp, this.#warmUp.length, send)
     return { service, send }
   }
@@ -165,10 +154,6 @@ function resultOf({ value, cpuSeconds, peakBytes, before, after }: WorkMeasureme
     completed: summary.completed,
     errors: summary.errors,
     latency_ms: { p50, p95, mean },
-    latency_ms_by_audio_seconds: Object.fromEntries(
-      Object.entries(summary.latency_ms_by_audio_seconds).map(([name, { p50 }]) => [name, p50]),
-    ),
-    stages_ms: summary.stages_ms,
     cpu_seconds: round(cpuSeconds),
     peak_bytes: peakBytes,
     lanes_of_batch: round((after.lane_steps_total - before.lane_steps_total) / Math.max(1, steps)),

@@ -3,7 +3,6 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { intervalOf, type Interval } from '../statistics/bootstrap.ts'
 import { fitLine, fitTimes, type Line } from '../statistics/fit.ts'
 
 export interface StepQuestion {
@@ -21,7 +20,6 @@ export interface StepModel {
   model: string
   device: 'cpu' | 'gpu'
   chunkFrames: number
-  chunkSecondsMax: number
   /** Memory of the device. */
   memoryBytes: number
 }
@@ -45,9 +43,6 @@ export interface StepTimes {
 export interface StepFit {
   /** Seconds by frames. */
   time: Line
-  /** Seconds of a batch independent of its frames, and seconds per thousand frames. */
-  fixedSeconds: Interval
-  secondsPerThousandFrames: Interval
   /** Bytes by frames. */
   memory: Line
   /** From this many frames on, a batch reaches 97 % of the speed of an endless one. */
@@ -58,15 +53,11 @@ const WORKER = fileURLToPath(new URL('step-worker.ts', import.meta.url))
 const SPEED_SHARE = 0.97
 const OUTPUT_BYTES_MAX = 2 ** 24
 
-/** @param env added to this process's environment, such as a number of threads */
-export async function measureSteps(
-  question: StepQuestion,
-  env: Readonly<Record<string, string>> = {},
-): Promise<StepTimes> {
+export async function measureSteps(question: StepQuestion): Promise<StepTimes> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', WORKER, JSON.stringify(question)],
-    { env: { ...process.env, ...env }, maxBuffer: OUTPUT_BYTES_MAX },
+    { maxBuffer: OUTPUT_BYTES_MAX },
   )
   // Skips lines that TensorFlow may print.
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
@@ -75,17 +66,13 @@ export async function measureSteps(
 }
 
 export function fitSteps(times: readonly StepTime[]): StepFit {
-  const timeOf = (some: readonly StepTime[]) =>
-    fitTimes(some.map(({ frames, stepSeconds }) => ({ x: frames, y: stepSeconds })))
-  const time = timeOf(times)
+  const time = fitTimes(times.map(({ frames, stepSeconds }) => ({ x: frames, y: stepSeconds })))
   const memory = times.flatMap(({ frames, memoryBytes }) =>
     memoryBytes === undefined ? [] : [{ x: frames, y: memoryBytes }],
   )
   const fixed = Math.max(0, time.intercept)
   return {
     time,
-    fixedSeconds: intervalOf(times, (some) => timeOf(some).intercept),
-    secondsPerThousandFrames: intervalOf(times, (some) => 1_000 * timeOf(some).slope),
     memory: fitLine(memory),
     framesForSpeed: Math.ceil((SPEED_SHARE * fixed) / (1 - SPEED_SHARE) / time.slope),
   }

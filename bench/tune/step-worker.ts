@@ -44,7 +44,6 @@ say<StepModel>({
   model: name,
   device: deviceKind(),
   chunkFrames: Math.ceil(chunkSecondsMax * framesPerSecond),
-  chunkSecondsMax,
   memoryBytes:
     (await gpuMemory())?.total ?? Math.min(totalmem(), process.constrainedMemory?.() || Infinity),
 })

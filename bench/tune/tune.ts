@@ -3,12 +3,12 @@
 import { cpus } from 'node:os'
 import { fixedWork, meanSeconds, type MixPart } from '../load/mix.ts'
 import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
-import { kneeOf, rateWithin } from '../statistics/knee.ts'
-import { defaultsOf, keyOf, knobsFor, nameOf, type Candidate, type Knob } from './candidates.ts'
+import { rateWithin } from '../statistics/saturation.ts'
+import { defaultsOf, keyOf, knobsFor, nameOf, type Candidate } from './candidates.ts'
 import type { Journal } from './journal.ts'
 import { climb, GAIN_LEAST, type SearchResult } from './search.ts'
-import type { RateResult, Services, WorkResult } from './services.ts'
-import { fitSteps, type StepFit, type StepQuestion, type StepTimes } from './step-times.ts'
+import { Services, type RateResult, type WorkResult } from './services.ts'
+import { fitSteps, measureSteps, type StepFit, type StepQuestion } from './step-times.ts'
 
 export interface TuneOptions {
   mix: readonly MixPart[]
@@ -16,9 +16,6 @@ export interface TuneOptions {
   /** Limit on the 95th percentile of latency. */
   latencyMsMax: number
   journal: Journal
-  /** Makes services that warm up with this work. */
-  services: (warmUp: readonly number[], input?: Readonly<Record<string, unknown>>) => Services
-  measureSteps(question: StepQuestion): Promise<StepTimes>
   /** Called before every measurement. */
   say(text: string): void
 }
@@ -33,35 +30,22 @@ export interface Finalist {
   /** One request after another. */
   closed: WorkResult
   rates: RateResult[]
-  /** Requests a second. */
-  knee: number | null
+  /** The highest rate that kept the limit, in requests a second. */
   withinSlo: number | null
 }
 
-export interface ChunkLength {
-  seconds: number
-  results: WorkResult[]
-  /** Speed compared with that of the model's longest chunks. */
-  ratio: Interval
-}
-
 export interface TuneResult {
-  knobs: Knob[]
   defaults: Candidate
-  steps: StepTimes
   fit: StepFit
-  search: SearchResult
+  searchEnded: SearchResult['ended']
   finalists: Finalist[]
   winner: Finalist
-  /** Shorter chunks, which clients may request; empty if time ran out. */
-  chunkLengths: ChunkLength[]
 }
 
 /** How the time is divided. */
-const SHARES = { steps: 0.12, turn: 1 / 120, searchUntil: 0.5, ratesUntil: 0.92 }
+const SHARES = { steps: 0.12, turn: 1 / 120, searchUntil: 0.5 }
 const FINALISTS = 3
 const FINAL_TURNS = 4
-const CHUNK_TURNS = 4
 /** Rates to measure, as shares of what the fastest finalist serves when saturated. */
 const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
 const RATE_SECONDS = { least: 2, most: 120 }
@@ -70,15 +54,12 @@ const REQUESTS_OF_TURN = 12
 /** Assumed audio-seconds a second before anything is measured. */
 const SPEED_GUESS = 20
 
-/**
- * @throws PieceEnded when the time of this piece is up; the journal holds all measurements so far
- */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
   const { minutes, journal } = options
   const secondsMax = 60 * minutes
   const steps = await journal.run({ phase: 'steps' }, () => {
     options.say('how long batches take')
-    return options.measureSteps(stepQuestion(secondsMax))
+    return measureSteps(stepQuestion(secondsMax))
   })
   const fit = fitSteps(steps.times)
   const knobs = knobsFor({
@@ -89,7 +70,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   })
   const defaults = defaultsOf(knobs)
   const work = await turnWork(options, defaults)
-  const services = options.services(work)
+  const services = new Services(options.mix, work)
   try {
     const saturated = (phase: string) => (candidate: Candidate, turn: number) =>
       journal.run({ phase, turn, candidate }, () => {
@@ -110,9 +91,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
       saturated: saturated('saturated'),
     })
     const winner = chooseWinner(finalists)
-    await services.end()
-    const chunkLengths = await measureChunkLengths(winner, work, steps, options)
-    return { knobs, defaults, steps, fit, search, finalists, winner, chunkLengths }
+    return { defaults, fit, searchEnded: search.ended, finalists, winner }
   } finally {
     await services.end()
   }
@@ -140,7 +119,7 @@ async function turnWork(options: TuneOptions, defaults: Candidate): Promise<numb
     { phase: 'calibrate' },
     async () => {
       options.say('how fast the defaults are')
-      const services = options.services(little)
+      const services = new Services(mix, little)
       try {
         return await services.work(defaults, little, little.length)
       } finally {
@@ -162,7 +141,7 @@ function finalistsOf({ ranking }: SearchResult, defaults: Candidate): Candidate[
   return [defaults, ...others]
 }
 
-interface FinalsOptions extends Omit<TuneOptions, 'services'> {
+interface FinalsOptions extends TuneOptions {
   services: Services
   defaults: Candidate
   saturated(candidate: Candidate, turn: number): Promise<WorkResult>
@@ -208,7 +187,6 @@ async function measureFinalists(
       ratio: pairedRatio(results.map(speedOf), baseline),
       closed: closed.get(candidate)!,
       rates: measured,
-      knee: kneeOf(points),
       withinSlo: rateWithin(points, latencyMsMax),
     }
   })
@@ -223,7 +201,7 @@ async function measureRates(
   perSecondMost: number,
   { services, journal, defaults, minutes, say }: FinalsOptions,
 ): Promise<Map<Candidate, RateResult[]>> {
-  const left = SHARES.ratesUntil * 60 * minutes - journal.elapsedSeconds
+  const left = 60 * minutes - journal.elapsedSeconds
   const secondsEach = left / (candidates.length * RATE_SHARES.length)
   const seconds = Math.round(Math.min(RATE_SECONDS.most, Math.max(RATE_SECONDS.least, secondsEach)))
   const results = new Map(candidates.map((candidate) => [candidate, [] as RateResult[]]))
@@ -256,36 +234,4 @@ function chooseWinner(finalists: readonly Finalist[]): Finalist {
     return more > 0 || (more === 0 && ratio.estimate > than.ratio.estimate)
   }
   return others.reduce((best, other) => (isBetter(other, best) ? other : best), defaults!)
-}
-
-/** Requests set the length of chunks, so shorter ones are compared under the winner's settings. */
-async function measureChunkLengths(
-  { candidate }: Finalist,
-  work: readonly number[],
-  { model }: StepTimes,
-  { journal, services, minutes, say }: TuneOptions,
-): Promise<ChunkLength[]> {
-  if (journal.elapsedSeconds > 60 * minutes) return []
-  const lengths = [model.chunkSecondsMax, model.chunkSecondsMax / 2]
-  const running = lengths.map((seconds) => services(work, { max_chunk_duration: seconds }))
-  const results = lengths.map((seconds) => ({ seconds, results: [] as WorkResult[] }))
-  try {
-    for (let turn = 0; turn < CHUNK_TURNS; turn += 1) {
-      for (const [i, { seconds, results: measured }] of results.entries()) {
-        const key = { phase: 'chunk', seconds, turn, candidate }
-        const result = await journal.run(key, () => {
-          say(`chunks of ${seconds} s, turn ${turn}`)
-          return running[i]!.work(candidate, work, work.length)
-        })
-        measured.push(result)
-      }
-    }
-  } finally {
-    for (const service of running) await service.end()
-  }
-  const baseline = results[0]!.results.map(speedOf)
-  return results.map((length) => ({
-    ...length,
-    ratio: pairedRatio(length.results.map(speedOf), baseline),
-  }))
 }

@@ -62,22 +62,17 @@ function row(name: string, load: string, result: WorkResult | RateResult): strin
  * Returns settings that `systemd` and shells can read; those at their default are commented out.
  */
 function environmentFile(header: Header, result: TuneResult): string {
-  const { winner, defaults, chunkLengths, search, fit } = result
+  const { winner, defaults, searchEnded, fit } = result
   const lines = [
     `# Made by \`npm run bench -- tune\`: ${header.machine}, ${header.mix}, ${header.slo},`,
     `# commit ${header.commit}. ${verdict(winner)}`,
-    `# The search ${search.ended === 'converged' ? 'converged' : 'ran out of time'}.`,
-    `# A batch takes ${round(fit.fixedSeconds.estimate)} s, and ` +
-      `${round(fit.secondsPerThousandFrames.estimate)} s for a thousand frames: from`,
+    `# The search ${searchEnded === 'converged' ? 'converged' : 'ran out of time'}.`,
+    `# A batch takes ${round(fit.time.intercept)} s, and ` +
+      `${round(1_000 * fit.time.slope)} s for a thousand frames: from`,
     `# ${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.`,
   ]
   for (const [name, value] of Object.entries(winner.candidate)) {
     lines.push(value === defaults[name] ? `# ${name}=${value} (the default)` : `${name}=${value}`)
-  }
-  for (const { seconds, ratio } of chunkLengths.slice(1)) {
-    lines.push(
-      `# Requests with max_chunk_duration ${seconds} are ${times(ratio)} as fast; no setting.`,
-    )
   }
   return `${lines.join('\n')}\n`
 }

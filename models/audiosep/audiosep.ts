@@ -121,12 +121,12 @@ class AudioSep implements Model {
 
   /** Returns the condition [1, conditionDim], which is cached. */
   #condition(prompt: string): Tensor {
-    return this.#conditions.get(prompt, () => {
-      const tokens = this.#parts.tokenizer.tokens(prompt)
-      const shape: [number, number] = [1, tokens.length]
-      return tf.tidy(() =>
-        tf.keep(this.#parts.text.forward(tf.tensor2d(tokens, shape, 'int32'), tf.ones(shape))),
-      )
-    })
+    const { text, tokenizer } = this.#parts
+    return this.#conditions.get(prompt, () =>
+      tf.tidy(() => {
+        const { ids, valid } = tokenizer.batch([prompt])
+        return tf.keep(text.forward(ids, valid))
+      }),
+    )
   }
 }

@@ -55,12 +55,7 @@ export function wavesOf(
     const [c, s] = [turnRe.mul(scale), turnIm.mul(scale)] // the magnitude is never raised
     const cut = (x: Tensor) => tf.slice(x, [0, 0, 0], [-1, -1, config.window / 2])
     const [a, b] = [cut(real), cut(imaginary)]
-    const withLast = (x: Tensor) =>
-      pad(x, [
-        [0, 0],
-        [0, 0],
-        [0, 1],
-      ])
+    const withLast = (x: Tensor) => pad(x, { 2: [0, 1] })
     const target = tf.complex(withLast(a.mul(c).sub(b.mul(s))), withLast(b.mul(c).add(a.mul(s))))
     return istft(target, framing, samples)
   })

@@ -40,19 +40,21 @@ export function compiled<I extends readonly unknown[], O>(
 export function compiledBy<P, I extends readonly unknown[], O>(
   forward: (plan: P, ...inputs: I) => O,
 ): (plan: P, ...inputs: I) => O {
-  const name = (made += 1)
+  const name = (functionsCompiled += 1)
   return (plan, ...inputs) => {
     const { givesShapesAlone, isRecording } = native.binding
     if (givesShapesAlone || isRecording) return forward(plan, ...inputs)
-    const given = tensorsOf(inputs).map(storedOf)
-    const shapes = `${name} ${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(given)}`
-    const graph = graphs.graphFor(shapes, () => record(() => forward(plan, ...inputs), given))
-    return graph ? (graph as Graph<O>).run(given) : forward(plan, ...inputs)
+    const inputTensors = tensorsOf(inputs).map(storedOf)
+    const shapes = `${name} ${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(inputTensors)}`
+    const graph = graphs.graphFor(shapes, () =>
+      record(() => forward(plan, ...inputs), inputTensors),
+    )
+    return graph ? (graph as Graph<O>).run(inputTensors) : forward(plan, ...inputs)
   }
 }
 
 /** Numbers the compiled functions, so that no two of them share a graph. */
-let made = 0
+let functionsCompiled = 0
 
 const graphs = new GraphCache<Graph<unknown>>((graph) => graph.delete())
 
@@ -69,9 +71,11 @@ function placesIn(value: unknown): string {
  * Describes types and shapes, and which tensors are identical: a graph recorded from identical ones
  * could not tell them apart later.
  */
-function shapesOf(given: readonly NativeTensor[]): string {
-  const ids = given.map(({ id }) => id)
-  return given.map(({ id, dtype, shape }) => `${dtype}:${shape}:${ids.indexOf(id)}`).join(' ')
+function shapesOf(inputTensors: readonly NativeTensor[]): string {
+  const ids = inputTensors.map(({ id }) => id)
+  return inputTensors
+    .map(({ id, dtype, shape }) => `${dtype}:${shape}:${ids.indexOf(id)}`)
+    .join(' ')
 }
 
 /** In the order of the properties. */
@@ -96,14 +100,14 @@ function replaceTensors(pattern: unknown, tensors: Iterator<Tensor>): unknown {
 }
 
 /** Records what `run` does with the given inputs as a graph. */
-function record<O>(run: () => O, given: readonly NativeTensor[]): Graph<O> {
+function record<O>(run: () => O, inputTensors: readonly NativeTensor[]): Graph<O> {
   const { binding } = native
-  const recorder = new Recorder(binding, given)
+  const recorder = new Recorder(binding, inputTensors)
   native.binding = recorder.binding
   try {
     const outputs = run()
     try {
-      return new Graph(recorder, given.length, outputs)
+      return new Graph(recorder, inputTensors.length, outputs)
     } finally {
       tf.dispose(tensorsOf(outputs))
     }
@@ -148,8 +152,8 @@ class Graph<O> {
     held += 1
   }
 
-  run(given: readonly NativeTensor[]): O {
-    const ids = [...given.map(({ id }) => id), ...this.#heldIds]
+  run(inputTensors: readonly NativeTensor[]): O {
+    const ids = [...inputTensors.map(({ id }) => id), ...this.#heldIds]
     const call = { name: this.#name, ids, outputs: this.#outputCount }
     const attributes = compiler.attributesFor(native.binding, call)
     const found = native.binding.executeOp(this.#name, attributes, ids, this.#outputCount)

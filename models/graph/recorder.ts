@@ -1,8 +1,7 @@
 /** Records operations of the native library as a graph. */
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
-import type { GraphNode } from './graph-node.ts'
-import { nodesForXla, usesXla } from './xla.ts'
+import { nodesForXla, usesXla, type GraphNode } from './xla.ts'
 
 /** Prefix of the names of functions made from graphs. */
 export const GRAPH_NAME = 'winnow_graph_'
@@ -27,7 +26,7 @@ export class Recorder {
   /** The node output that produces the tensor with an id. */
   readonly #values = new Map<number, string>()
   /** Tensors that existed before, by id. */
-  readonly #known = new Map<number, NativeTensor>()
+  readonly #existing = new Map<number, NativeTensor>()
 
   constructor(native: Binding, inputs: readonly NativeTensor[]) {
     this.#native = native
@@ -72,7 +71,7 @@ export class Recorder {
 
   #feed(stored: NativeTensor): string {
     const { id, dtype, shape } = stored
-    this.#known.set(id, stored)
+    this.#existing.set(id, stored)
     const attr = { dtype: { type: dtype }, shape: { shape: shapeOf(shape) } }
     const name = this.#add('Placeholder', [], attr)
     this.feeds.push({ name: `${name}:0`, id })
@@ -82,8 +81,8 @@ export class Recorder {
 
   /** Returns type and shape of a tensor that existed before. */
   #lookUp(id: number): NativeTensor {
-    const known = this.#known.get(id)
-    if (known) return known
+    const tensor = this.#existing.get(id)
+    if (tensor) return tensor
     const [same] = this.#native.executeOp('Identity', [], [id], 1) as [NativeTensor]
     this.#native.deleteTensor(same.id)
     return { ...same, id }

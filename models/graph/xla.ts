@@ -4,7 +4,14 @@
  * graph keeps running uncompiled. See docs/decisions/models.md.
  */
 import type { Attribute, Binding } from '../tensorflow/binding.ts'
-import type { GraphNode } from './graph-node.ts'
+
+/** A node of `graph-def.proto`. */
+export interface GraphNode {
+  name: string
+  op: string
+  input: string[]
+  attr: Record<string, object>
+}
 
 /** Only names, for code that does not load TensorFlow. */
 export const XLA_CHOICES = ['auto', 'on', 'off'] as const

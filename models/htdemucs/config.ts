@@ -1,4 +1,5 @@
 /** The sizes of an HTDemucs network, from the keyword arguments in its checkpoint. */
+import { settingsOf, type Settings } from '../installed/published-settings.ts'
 
 /** HTDemucs of facebookresearch/demucs, limited to where its published networks differ. */
 export interface HTDemucsConfig {
@@ -30,7 +31,7 @@ export interface HTDemucsConfig {
 }
 
 /** Arguments that have the same value in all published networks; other values are refused. */
-const FIXED: Readonly<Record<string, unknown>> = {
+const FIXED: Settings = {
   channels_time: null,
   growth: 2,
   wiener_iters: 0,
@@ -58,28 +59,22 @@ const FIXED: Readonly<Record<string, unknown>> = {
   t_cross_first: false,
 }
 
-/** Upper limit for channels, depths and similar sizes; published ones are far smaller. */
-const SIZE_MAX = 65_536
+const settings = settingsOf('HTDemucs')
 
 /**
  * @param kwargs of the constructor, with `segment` in seconds as a fraction such as '39/5'
  * @throws Error naming an argument that is missing or has an unsupported value
  */
-export function readHTDemucsConfig(kwargs: Readonly<Record<string, unknown>>): HTDemucsConfig {
-  for (const [name, value] of Object.entries(FIXED)) {
-    if (JSON.stringify(kwargs[name]) !== JSON.stringify(value)) {
-      throw new Error(
-        `HTDemucs with ${name} ${text(kwargs[name])} is not supported, only ${text(value)}`,
-      )
-    }
-  }
-  const size = (name: string, least = 1) => sizeOf(name, kwargs[name], least)
+export function readHTDemucsConfig(kwargs: Settings): HTDemucsConfig {
+  settings.checkFixed(kwargs, FIXED)
+  const size = (name: string, least = 1) => settings.size(name, kwargs[name], { least })
   const sampleRate = size('samplerate')
   const depth = size('depth')
-  if (size('norm_starts') < depth)
+  if (size('norm_starts') < depth) {
     throw new Error('HTDemucs with norms in its encoders is not supported')
+  }
   return {
-    sources: sourcesOf(kwargs.sources),
+    sources: settings.stems('sources', kwargs.sources),
     sampleRate,
     segmentSamples: segmentSamplesOf(kwargs.segment, sampleRate),
     audioChannels: size('audio_channels'),
@@ -98,31 +93,9 @@ export function readHTDemucsConfig(kwargs: Readonly<Record<string, unknown>>): H
   }
 }
 
-function sizeOf(name: string, value: unknown, least: number): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= SIZE_MAX) {
-    return value as number
-  }
-  throw new Error(
-    `HTDemucs needs ${name} to be a whole number from ${least} to ${SIZE_MAX}, not ${text(value)}`,
-  )
-}
-
 function numberOf(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw new Error(`HTDemucs needs ${name} to be a number, not ${text(value)}`)
-}
-
-const SOURCES_MAX = 16
-
-function sourcesOf(value: unknown): string[] {
-  const names = Array.isArray(value) ? value.slice(0, SOURCES_MAX + 1) : []
-  const areNames = names.every(
-    (name) => typeof name === 'string' && /^[a-z0-9_ -]{1,40}$/.test(name),
-  )
-  if (names.length > 0 && names.length <= SOURCES_MAX && areNames) return names
-  throw new Error(
-    `HTDemucs needs sources to be 1 to ${SOURCES_MAX} names of stems, not ${text(value)}`,
-  )
+  return settings.refuse(`${name} to be a number`, value)
 }
 
 /**
@@ -132,9 +105,5 @@ function segmentSamplesOf(segment: unknown, sampleRate: number): number {
   const [, numerator, denominator = '1'] = /^(\d{1,6})(?:\/(\d{1,6}))?$/.exec(String(segment)) ?? []
   const samples = Math.floor((Number(numerator) * sampleRate) / Number(denominator))
   if (Number.isSafeInteger(samples) && samples > 0) return samples
-  throw new Error(
-    `HTDemucs needs segment to be a fraction of seconds such as 39/5, not ${text(segment)}`,
-  )
+  return settings.refuse('segment to be a fraction of seconds such as 39/5', segment)
 }
-
-const text = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)

@@ -44,11 +44,7 @@ export function wavesOf(parts: Tensor, samples: number): Tensor {
     const window = 2 * bins
     const rows = twice / 2
     const padded = separateChannels(parts.mul(Math.sqrt(window))).map((part) =>
-      pad(part, [
-        [0, 0],
-        [SILENT_FRAMES, SILENT_FRAMES],
-        [0, 1],
-      ]),
+      pad(part, { 1: [SILENT_FRAMES, SILENT_FRAMES], 2: [0, 1] }),
     ) as [Tensor, Tensor]
     const framing = framingOf(samples, window)
     const waves = istft(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ModelDescription } from '../model.ts'
 import type { ModelRecord } from './record.ts'
 
-type ModelFacts = Pick<
+type InstalledTraits = Pick<
   ModelDescription,
   | 'summary'
   | 'answers'
@@ -23,11 +23,11 @@ type ModelFacts = Pick<
  */
 export function describeInstalled(
   { name, sources }: ModelRecord,
-  { overlapSecondsMax: overlap = 0, ...told }: ModelFacts,
+  { overlapSecondsMax: overlap = 0, ...traits }: InstalledTraits,
 ): ModelDescription {
   const pass = 'one pass'
   return {
-    ...told,
+    ...traits,
     name,
     frameSamples: 1,
     overlapSecondsMax: { fast: overlap, balanced: overlap, quality: overlap },

@@ -9,7 +9,7 @@ export interface Level {
   deviation: number
 }
 
-/** Louder samples than this, and samples that are not numbers, are read as silence. */
+/** Damaged samples, which are louder than this or not numbers, are read as silence. */
 const SAMPLE_MAX = 1e6
 
 export const heard = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)

@@ -30,7 +30,7 @@ export function placeTarget(
   const framing: Framing = { hop: HOP, window: WINDOW, frames, shift: 0 }
   const flat = tf.tidy(() => {
     const waves = tf.stack(
-      [target, ...mixture].map((wave) => pad(tf.tensor1d(wave), [[0, samples - wave.length]])),
+      [target, ...mixture].map((wave) => pad(tf.tensor1d(wave), { 0: [0, samples - wave.length] })),
     )
     const spectra = stft(waves, framing) // [1 + channels, frames, bins]
     const [first, others] = [

@@ -37,7 +37,7 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
       'reflect',
     )
     const beyond = hops * hop - window // the part of the last hop that no window reaches
-    return spectraOf(beyond > 0 ? padEnd(mirrored, beyond) : mirrored, framing)
+    return spectraOf(beyond > 0 ? pad(mirrored, { 1: [0, beyond] }) : mirrored, framing)
   })
 }
 
@@ -60,12 +60,6 @@ export function spectraOf(padded: Tensor, framing: Framing, isFrame?: Tensor): T
     return rfft(framed.mul(isFrame ? taper.mul(isFrame) : taper), window)
   })
 }
-
-const padEnd = (rows: Tensor, samples: number): Tensor =>
-  pad(rows, [
-    [0, 0],
-    [0, samples],
-  ])
 
 /** Far below any weight; prevents division by 0. */
 const TINY = 1e-30
@@ -94,15 +88,10 @@ export function istft(
 function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
   return tf.tidy(() => {
-    const squares = padEnd(taperOf(framing).square().reshape([1, window]), hops * hop - window)
+    const squares = pad(taperOf(framing).square(), { 0: [0, hops * hop - window] })
     const counts = isFrame ?? tf.ones([1, frames, 1])
-    const shifted = Array.from({ length: hops }, (_, i) =>
-      pad(counts, [
-        [0, 0],
-        [i, hops - 1 - i],
-        [0, 0],
-      ]),
-    ) // by which part of a window covers a block, [rows or 1, blocks, 1]
+    // [rows or 1, blocks, 1], by which part of a window covers a block
+    const shifted = Array.from({ length: hops }, (_, i) => pad(counts, { 1: [i, hops - 1 - i] }))
     const byBlock = multiply(tf.concat(shifted, 2), squares.reshape([hops, hop]))
     return byBlock.reshape([counts.shape[0]!, -1])
   })
@@ -145,11 +134,7 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
     const shifted = Array.from({ length: last + 1 }, (_, i) => {
       const length = Math.min(hop, window - i * hop)
       const part = tf.slice(framed, [0, 0, i * hop], [rows, frames, length])
-      return pad(part, [
-        [0, 0],
-        [i, last - i],
-        [0, hop - length],
-      ]) // [rows, frames + last, hop]
+      return pad(part, { 1: [i, last - i], 2: [0, hop - length] }) // [rows, frames + last, hop]
     })
     return tf.addN(shifted).reshape([rows, (frames + last) * hop])
   })
@@ -160,7 +145,7 @@ const WINDOWS_KEPT = 16
 /** By binding, because tensors of a binding that only computes shapes are of no use elsewhere. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [window], held on the device. A graph has its own, as it has its own weights. */
+/** [window], cached on the device. A graph has its own, because its constants are part of it. */
 function taperOf(framing: Framing): Tensor {
   const { window: length } = sizesOf(framing)
   const { taper = 'hann' } = framing
@@ -168,13 +153,12 @@ function taperOf(framing: Framing): Tensor {
   const valueAt = (i: number) => (taper === 'none' ? 1 : 0.5 - 0.5 * Math.cos(angle * i))
   const numbers = () => Float32Array.from({ length }, (_, i) => valueAt(i))
   if (native.binding.isRecording) return tf.tensor1d(numbers())
-  const held = windowsOf(native.binding)
-  return held.get(`${taper} ${length}`, () => tf.keep(tf.tensor1d(numbers())))
+  return windowsOf(native.binding).get(`${taper} ${length}`, () => tf.keep(tf.tensor1d(numbers())))
 }
 
 function windowsOf(binding: Binding): LruCache<Tensor> {
-  const held =
+  const cache =
     windows.get(binding) ?? new LruCache<Tensor>(WINDOWS_KEPT, (window) => window.dispose())
-  windows.set(binding, held)
-  return held
+  windows.set(binding, cache)
+  return cache
 }

@@ -3,6 +3,7 @@
  * its result, and the memory that it would need is counted. This way a network of any size can be
  * loaded and run on any machine, from the shapes of its weights, to find out what it needs.
  */
+import { countOf } from '../checkpoint/stored-tensor.ts'
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { native } from '../tensorflow/tensor.ts'
 import { resultsOf, TYPES, WIDTHS, type Result, type ShapedTensor } from './shape-rules.ts'
@@ -16,7 +17,7 @@ const VALUES_KEPT = 64
 /** The library counts its own ids from 0. */
 const FIRST_ID = 2 ** 30
 /** The latest id. All bindings share one counter, so an id means one tensor. */
-let made = FIRST_ID
+let lastId = FIRST_ID
 
 /** Bytes on a device, freed with the last tensor that uses them. */
 interface Room {
@@ -79,10 +80,10 @@ export function shapeBinding(
   const tensors = new Map<number, TrackedShape>()
 
   const keep = ({ shape, dtype, values }: ShapedTensor, room: Room): NativeTensor => {
-    made += 1
+    lastId += 1
     room.tensors += 1
-    tensors.set(made, { shape, dtype, values, room })
-    return { id: made, shape: [...shape], dtype }
+    tensors.set(lastId, { shape, dtype, values, room })
+    return { id: lastId, shape: [...shape], dtype }
   }
   const find = (id: number): TrackedShape =>
     tensors.get(id) ?? { ...lookUp(id), room: { bytes: 0, tensors: 1 } }
@@ -132,8 +133,6 @@ export function shapeBinding(
 const refuse = (): never => {
   throw new Error('a tensor from elsewhere is used on shapes alone')
 }
-
-const countOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1)
 
 function bytesOf({ shape, dtype }: ShapedTensor): number {
   const width = WIDTHS[dtype]

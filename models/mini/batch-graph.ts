@@ -4,6 +4,7 @@
  * graph exists, for mixed batches, and on a processor, each part is a graph of its own, because
  * parts recur more often than whole batches.
  */
+import { countOf } from '../checkpoint/stored-tensor.ts'
 import { compiledBy } from '../graph/compiled.ts'
 import { windowLength, type Framing } from '../layers/framing.ts'
 import { istft, spectraOf } from '../layers/stft.ts'
@@ -76,7 +77,7 @@ export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSiz
 function cutting(list: Tensor): (shape: number[]) => Tensor {
   let start = 0
   return (shape) => {
-    const size = shape.reduce((product, length) => product * length, 1)
+    const size = countOf(shape)
     start += size
     return tf.slice(list, [start - size], [size]).reshape(shape)
   }
@@ -110,10 +111,7 @@ const joinRows = (inputs: readonly GroupInput[], longest: number): Tensor => {
 function padTokens(x: Tensor, tokens: number): Tensor {
   const missing = tokens - x.shape[1]!
   if (missing === 0) return x
-  return pad(
-    x,
-    x.shape.map((_, axis): [number, number] => [0, axis === 1 ? missing : 0]),
-  )
+  return pad(x, { 1: [0, missing] })
 }
 
 /** The part of a group that its graphs depend on. */
@@ -160,7 +158,7 @@ const inputOf = compiledBy(
 )
 
 /** What the network sees of a mixture: samples [mixtures, 1, length] and their power spectrum. */
-interface Seen {
+interface MixtureView {
   wave: Tensor
   /** [mixtures, frames, bins]. */
   power: Tensor
@@ -172,14 +170,17 @@ function viewsOf(
   spectrum: Spectrum,
   plan: GroupBucket,
   { inside, isFrame }: { inside: (waves: Tensor) => Tensor; isFrame: Tensor },
-): Seen[] {
-  const seen = (wave: Tensor, own: Spectrum): Seen => ({ wave, power: powerOf(own).squeeze([1]) })
+): MixtureView[] {
+  const see = (wave: Tensor, part: Spectrum): MixtureView => ({
+    wave,
+    power: powerOf(part).squeeze([1]),
+  })
   if (!plan.views) {
-    if (waves.shape[1] === 1) return [seen(waves, spectrum)]
+    if (waves.shape[1] === 1) return [see(waves, spectrum)]
     const mean = mixDown(waves, inside(waves))
-    return [seen(mean, spectrumOf(mean, plan, isFrame))]
+    return [see(mean, spectrumOf(mean, plan, isFrame))]
   }
-  return plan.views.map((view) => seen(viewOf(waves, view), spectrumOfView(spectrum, view)))
+  return plan.views.map((view) => see(viewOf(waves, view), spectrumOfView(spectrum, view)))
 }
 
 /** Transforms waves [mixtures, channels, length] to [mixtures, channels, frames, bins]. */
@@ -267,7 +268,7 @@ function targetsOfParts(
  * The network's output for lanes: mask logits [lanes · rows, frames, 1025] and activity logits
  * [lanes · rows, tokens], with the spectrum of the mixtures [lanes, channels, frames, bins].
  */
-interface Answered extends MaskOutput, Spectrum {
+interface MaskedMixtures extends MaskOutput, Spectrum {
   /** [lanes, 2], as in `Mixtures`. */
   counts: Tensor
 }
@@ -276,7 +277,7 @@ interface Answered extends MaskOutput, Spectrum {
 const targetsOf = compiledBy(
   (
     { framing, views, targetSamples }: GroupBucket,
-    { counts, maskLogits, activityLogits, real, imaginary }: Answered,
+    { counts, maskLogits, activityLogits, real, imaginary }: MaskedMixtures,
   ): Tensor =>
     tf.tidy(() => {
       const spectrum = { real, imaginary }

@@ -31,9 +31,9 @@ export class LaneOutput {
     const { start, channels, targetSamples } = this.#place
     const all = this.#batch.read()
     const end = start + channels * targetSamples
-    const own = this.#batch.lanes === 1 ? all.subarray(start, end) : all.slice(start, end)
+    const target = this.#batch.lanes === 1 ? all.subarray(start, end) : all.slice(start, end)
     return Array.from({ length: channels }, (_, i) =>
-      own.subarray(i * targetSamples, i * targetSamples + samples),
+      target.subarray(i * targetSamples, i * targetSamples + samples),
     )
   }
 

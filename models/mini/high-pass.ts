@@ -1,6 +1,7 @@
 /**
  * Removes inaudible low frequencies, such as a constant offset or rumble, without a phase shift.
  */
+import { heard } from '../lanes/level.ts'
 import type { Chunk } from '../model.ts'
 
 /** Hertz. The amplitude is halved here; 3 % remain at 15 Hz and 99 % at 30 Hz. */
@@ -16,9 +17,6 @@ const POLE_ANGLES = [1, 3, 5].map((odd) => (odd * Math.PI) / 12) as [number, num
  * Both ends are extended by this much, reflected about the last sample, so that the filter settles.
  */
 const EDGE_SECONDS = 0.25
-
-/** Louder samples than this, and samples that are not numbers, are read as silence. */
-const SAMPLE_MAX = 1e6
 
 /**
  * Returns the part of a chunk that the model reads and makes targets of (`high_pass` in training).
@@ -36,9 +34,9 @@ export function highPass({ channels, sampleRate }: Chunk): Chunk {
     extend(wave, edge, samples)
     filter(samples, sections, 1)
     filter(samples, sections, -1)
-    const own = together.subarray(i * length, (i + 1) * length)
-    own.set(samples.subarray(edge, edge + length))
-    return own
+    const target = together.subarray(i * length, (i + 1) * length)
+    target.set(samples.subarray(edge, edge + length))
+    return target
   })
   return { channels: filtered, sampleRate }
 }
@@ -46,10 +44,7 @@ export function highPass({ channels, sampleRate }: Chunk): Chunk {
 /** Fills `samples` in double precision, because at high sample rates the poles come close to 1. */
 function extend(wave: Float32Array, edge: number, samples: Float64Array): void {
   const { length } = wave
-  for (let i = 0; i < length; i += 1) {
-    const sample = wave[i]!
-    samples[edge + i] = Math.abs(sample) < SAMPLE_MAX ? sample : 0
-  }
+  for (let i = 0; i < length; i += 1) samples[edge + i] = heard(wave[i]!)
   const [first, last] = [edge, edge + length - 1]
   for (let i = 1; i <= edge; i += 1) {
     samples[first - i] = 2 * samples[first]! - samples[first + i]!

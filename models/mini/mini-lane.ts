@@ -8,8 +8,7 @@ import { hopAt, passOf, type Pass } from './lane-bucket.ts'
 import { predictSpans } from './predict-spans.ts'
 import type { MiniChunk, View } from './prepare-chunk.ts'
 import { matchOf, presenceGain } from './presence.ts'
-import { spanTokens } from './span-tokens.ts'
-import type { TokenClock } from './token-clock.ts'
+import { spanTokens, type TokenClock } from './span-tokens.ts'
 
 /**
  * The steps of a lane, as the factor by which each misreads the sample rate. With longer frames
@@ -101,8 +100,8 @@ export class MiniLane implements Lane {
 
   /** Returns for each token whether a span covers it in the next step, [tokens · 2]. */
   spanTokens(): Float32Array {
-    const known = this.#isRest ? [] : this.#spans // the spans do not say where speech is
-    return spanTokens(known, this.#seconds, this.#clockOf(this.pass))
+    const spans = this.#isRest ? [] : this.#spans // the spans do not say where speech is
+    return spanTokens(spans, this.#seconds, this.#clockOf(this.pass))
   }
 
   /** Completes a step; from then on the lane owns its output. */

@@ -176,7 +176,7 @@ class Mini implements Model {
   }
 
   step(lanes: readonly Lane[]): void {
-    const batch = lanes.map(own)
+    const batch = lanes.map(miniLane)
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
     const { together = deviceKind() === 'gpu' } = this.#parts
@@ -198,9 +198,9 @@ class Mini implements Model {
   close(lane: Lane): HeadResult[] {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const mine = own(lane)
-    const results = mine.results().map((result, i) => {
-      const { meanings, understoodAs, nearest } = this.#understand(mine.asked[i]!.prompt)
+    const open = miniLane(lane)
+    const results = open.results().map((result, i) => {
+      const { meanings, understoodAs, nearest } = this.#understand(open.asked[i]!.prompt)
       return { ...result, meanings, understoodAs, nearest }
     })
     this.discard(lane)
@@ -208,13 +208,13 @@ class Mini implements Model {
   }
 
   discard(lane: Lane): void {
-    own(lane).dispose()
+    miniLane(lane).dispose()
   }
 }
 
 const isPrepared = (chunk: Chunk): chunk is MiniChunk => chunk.prepared !== undefined
 
-function own(lane: Lane): MiniLane {
+function miniLane(lane: Lane): MiniLane {
   if (lane instanceof MiniLane) return lane
   throw new Error('The lane was not opened by this model')
 }

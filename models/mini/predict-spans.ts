@@ -1,6 +1,6 @@
 /** Predicts the spans of the target from the activity of each token. */
 import type { Span } from '../model.ts'
-import type { TokenClock } from './token-clock.ts'
+import type { TokenClock } from './span-tokens.ts'
 
 /** A span covers tokens with at least this probability … */
 const PROBABLE = 0.3

@@ -1,7 +1,14 @@
 /** Converts spans into the network's input for each token. */
 import type { Span } from '../model.ts'
 import { audibleRanges, extendSpans } from '../lanes/span-gain.ts'
-import type { TokenClock } from './token-clock.ts'
+
+/** Times of the tokens in a chunk. */
+export interface TokenClock {
+  tokens: number
+  tokenSeconds: number
+  /** Start of the first token. */
+  startSecond: number
+}
 
 /**
  * Returns two numbers for each token, [tokens · 2]: 1 where a span says that the target is present,

@@ -91,12 +91,8 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
     const used = Math.min(bins, BINS - 1)
     const inBand = tf.slice(power, [0, 0, 0], [-1, -1, used])
     const level = scale.mul(WINDOW / windowLength(hop)).square()
-    const padding: [number, number][] = [
-      [0, 0],
-      [0, 0],
-      [0, BINS - 1 - used],
-    ]
-    const features = pad(inBand.mul(level), padding).add(1e-8).sqrt().sqrt()
+    const padded = pad(inBand.mul(level), { 2: [0, BINS - 1 - used] })
+    const features = padded.add(1e-8).sqrt().sqrt()
     return features.reshape([lanes, frames / PATCH, PATCH, BINS - 1])
   })
 }

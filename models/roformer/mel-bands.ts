@@ -1,5 +1,10 @@
 /** Bands that are evenly spaced on Slaney's mel scale (librosa.filters.mel). */
-import type { Band } from '../layers/band-join.ts'
+
+/** Adjacent bins; bands may overlap. */
+export interface Band {
+  start: number
+  bins: number
+}
 
 /** Linear up to 1 kHz, which is 15 mel; then 27 mel for each factor of 6.4. */
 const HERTZ_PER_MEL = 200 / 3

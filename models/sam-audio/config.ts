@@ -139,10 +139,8 @@ export const dacConfig = (codec: DacEntry): CodecConfig => ({
 })
 
 /** Returns how many samples a latent frame has. */
-export const hopOf = ({ encoderRates }: CodecConfig): number => product(encoderRates)
-
-export const product = (factors: readonly number[]): number =>
-  factors.reduce((result, factor) => result * factor, 1)
+export const hopOf = ({ encoderRates }: CodecConfig): number =>
+  encoderRates.reduce((hop, rate) => hop * rate, 1)
 
 /** Returns two thirds of the expansion, rounded up to a round number, as in Llama. */
 function feedForwardDim(transformer: Record<string, number>): number {

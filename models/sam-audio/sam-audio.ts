@@ -15,6 +15,7 @@ import {
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
+import { heard } from '../lanes/level.ts'
 import { placeTarget } from '../lanes/place-target.ts'
 import { native, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { sha256Of } from '../checkpoint/sha256.ts'
@@ -233,8 +234,8 @@ class SamAudio implements Model {
     const { hop } = this.#clock
     const frames = Math.ceil(samples / hop)
     const steps = STEPS[acceleration]
-    const own = { startSample, hop, frames, channels: this.#channels, steps }
-    return overlapState && previousOverlap(overlapState, own)
+    const lane = { startSample, hop, frames, channels: this.#channels, steps }
+    return overlapState && previousOverlap(overlapState, lane)
   }
 
   /** Channels of the flow: those of target and residual, side by side. */
@@ -323,13 +324,11 @@ class SamAudio implements Model {
     return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
   }
 
-  /** Checks the channels of a chunk; replaces samples that are not finite by silence. */
+  /** Checks the channels of a chunk, and silences damaged samples. */
   #checkChunk(chunk: Chunk): Float32Array[] {
     const { sampleRate, chunkSecondsMax } = this.description
     assertChunk(chunk, sampleRate, chunkSecondsMax * sampleRate!)
-    return chunk.channels.map((wave) =>
-      wave.map((sample) => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)),
-    )
+    return chunk.channels.map((wave) => wave.map(heard))
   }
 }
 
@@ -340,9 +339,6 @@ function meanOf(channels: readonly Float32Array[]): Float32Array {
     (_, i) => channels.reduce((sum, wave) => sum + wave[i]!, 0) / channels.length,
   )
 }
-
-/** Samples beyond this, and NaN, are read as silence. */
-const SAMPLE_MAX = 1e6
 
 /**
  * Returns how well target and residual add up to the mixture, in decibels: the ratio of its power

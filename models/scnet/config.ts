@@ -1,4 +1,5 @@
 /** The sizes of an SCNet, from the .yaml that is published with its checkpoint. */
+import { SAMPLES_MAX, settingsOf, type Settings } from '../installed/published-settings.ts'
 
 /** A band of bins: low, mid or high. */
 export interface BandSizes {
@@ -17,8 +18,6 @@ export interface ScnetConfig {
   audioChannels: number
   /** Samples per chunk. */
   chunkSamples: number
-  /** How many chunks start within the length of one, in the reference. */
-  overlaps: number
   window: number
   hop: number
   /** Whether spectra are divided by the square root of the window length. */
@@ -43,36 +42,35 @@ export interface ScnetConfig {
   levelsSpectrum: boolean
 }
 
-type Values = Readonly<Record<string, unknown>>
-
 const BANDS = 3
-const SIZE_MAX = 2 ** 24
-const SOURCES_MAX = 16
+const LEVELS_MAX = 16
 /** As in the published networks. */
 const RATE = 44_100
 const CHUNK_SECONDS = 11
-const OVERLAPS = 4
+
+const settings = settingsOf('SCNet')
 
 /**
  * @param yaml as parsed: `audio`, `model` and `inference`
  * @throws Error naming what is missing or has an unsupported value
  */
-export function readScnetConfig(yaml: Readonly<Record<string, Values | undefined>>): ScnetConfig {
+export function readScnetConfig(yaml: Readonly<Record<string, Settings | undefined>>): ScnetConfig {
   const { audio = {}, model = {}, inference = {} } = yaml
-  const size = (name: string, from = model) => sizeOf(name, from[name])
-  const sampleRate = sizeOf('sample_rate', audio.sample_rate ?? RATE)
+  const size = (name: string, most?: number) => settings.size(name, model[name], { most })
+  const samples = (name: string, absent: number) =>
+    settings.size(name, audio[name] ?? absent, { most: SAMPLES_MAX })
+  const sampleRate = samples('sample_rate', RATE)
   const window = size('nfft')
-  if (window % 2 !== 0) throw new Error(`SCNet needs nfft to be an even number, not ${window}`)
+  if (window % 2 !== 0) settings.refuse('nfft to be an even number', window)
   if (size('win_size') !== window) {
     throw new Error('SCNet whose window is shorter than its transform is not supported')
   }
   return {
-    sources: sourcesOf(model.sources),
+    sources: settings.stems('sources', model.sources),
     sampleRate,
-    chunkSamples: sizeOf('chunk_size', audio.chunk_size ?? CHUNK_SECONDS * sampleRate),
-    overlaps: sizeOf('num_overlap', inference.num_overlap ?? OVERLAPS),
+    chunkSamples: samples('chunk_size', CHUNK_SECONDS * sampleRate),
     window,
-    hop: sizeOf('hop_size', model.hop_size, window),
+    hop: size('hop_size', window),
     isScaled: model.normalized === true,
     bands: bandsOf(model),
     shares: sharesOf(model.band_SR),
@@ -86,33 +84,28 @@ export function readScnetConfig(yaml: Readonly<Record<string, Values | undefined
 
 /** Counts pairs; every second layer turns back the frames that the one before transformed. */
 function pairsOf(count: number): number {
-  if (count % 2 === 0) return count
-  throw new Error(`SCNet needs num_dplayer to be even, not ${count}`)
+  return count % 2 === 0 ? count : settings.refuse('num_dplayer to be even', count)
 }
 
 type Widths = Pick<ScnetConfig, 'audioChannels' | 'dims' | 'compression' | 'residualKernel'>
 
-function widthsOf(model: Values): Widths {
+function widthsOf(model: Settings): Widths {
   const dims = sizesOf('dims', model.dims)
-  const audioChannels = sizeOf('audio_channels', model.audio_channels, 2)
+  const audioChannels = settings.size('audio_channels', model.audio_channels, { most: 2 })
   if (dims.length < 2 || dims[0] !== 2 * audioChannels) {
-    throw new Error(
-      `SCNet needs dims to begin with twice its audio_channels, not ${text(model.dims)}`,
-    )
+    settings.refuse('dims to begin with twice its audio_channels', model.dims)
   }
-  const residualKernel = sizeOf('conv_kernel', model.conv_kernel)
-  if (residualKernel % 2 === 0) {
-    throw new Error(`SCNet needs conv_kernel to be odd, not ${residualKernel}`)
-  }
+  const residualKernel = settings.size('conv_kernel', model.conv_kernel)
+  if (residualKernel % 2 === 0) settings.refuse('conv_kernel to be odd', residualKernel)
   return {
     dims,
     audioChannels,
     residualKernel,
-    compression: sizeOf('compress', model.compress, Math.min(...dims.slice(1))),
+    compression: settings.size('compress', model.compress, { most: Math.min(...dims.slice(1)) }),
   }
 }
 
-function bandsOf(model: Values): ScnetConfig['bands'] {
+function bandsOf(model: Settings): ScnetConfig['bands'] {
   const [strides, kernels, depths] = ['band_stride', 'band_kernel', 'conv_depths'].map((name) =>
     sizesOf(name, model[name], BANDS),
   )
@@ -126,37 +119,16 @@ function bandsOf(model: Values): ScnetConfig['bands'] {
 function sharesOf(value: unknown): [number, number] {
   const [low, mid] = Array.isArray(value) && value.length === BANDS ? (value as number[]) : []
   if (low! > 0 && mid! > 0 && low! + mid! < 1) return [low!, mid!]
-  throw new Error(
-    `SCNet needs band_SR to be ${BANDS} shares whose sum is 1 at most, not ${text(value)}`,
-  )
+  return settings.refuse(`band_SR to be ${BANDS} shares whose sum is 1 at most`, value)
 }
 
 function sizesOf(name: string, value: unknown, count?: number): number[] {
-  const isList = Array.isArray(value) && value.length <= SOURCES_MAX
+  const isList = Array.isArray(value) && value.length <= LEVELS_MAX
   if (isList && value.length === (count ?? value.length)) {
-    return value.map((one) => sizeOf(name, one))
+    return value.map((size) => settings.size(name, size))
   }
-  throw new Error(`SCNet needs ${name} to be ${count ?? 'some'} sizes, not ${text(value)}`)
+  return settings.refuse(`${name} to be ${count ?? 'some'} sizes`, value)
 }
-
-function sizeOf(name: string, value: unknown, most = SIZE_MAX): number {
-  const isSize = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most
-  if (isSize) return value as number
-  throw new Error(`SCNet needs ${name} to be a whole number from 1 to ${most}, not ${text(value)}`)
-}
-
-function sourcesOf(value: unknown): string[] {
-  const names: unknown[] = Array.isArray(value) ? value.slice(0, SOURCES_MAX + 1) : []
-  const areNames = names.every(
-    (name) => typeof name === 'string' && /^[a-z0-9_ -]{1,40}$/.test(name),
-  )
-  if (names.length > 0 && names.length <= SOURCES_MAX && areNames) return names as string[]
-  throw new Error(
-    `SCNet needs sources to be 1 to ${SOURCES_MAX} names of stems, not ${text(value)}`,
-  )
-}
-
-const text = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
 
 /** Number of bins in the low, the mid and the high band. */
 export type BandLengths = readonly [low: number, mid: number, high: number]

@@ -28,10 +28,9 @@ export function spectrumOf(waves: Tensor, config: ScnetConfig): Tensor {
   return tf.tidy(() => {
     const [batch, channels, samples] = waves.shape as [number, number, number]
     const framing = framingOf(samples, config)
-    const padded = pad(waves.reshape([batch * channels, samples]), [
-      [0, 0],
-      [0, (framing.frames - 1) * framing.hop - samples],
-    ])
+    const padded = pad(waves.reshape([batch * channels, samples]), {
+      1: [0, (framing.frames - 1) * framing.hop - samples],
+    })
     const parts = interleaveChannels(stft(padded, framing), channels)
     return transpose(parts, [0, 2, 1, 3]).div(scaleOf(config))
   })

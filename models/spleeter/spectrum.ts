@@ -30,10 +30,7 @@ export function spectrumOf(waves: Tensor, config: SpleeterConfig): Tensor {
     const samples = waves.shape[1]!
     const framing = framingOf(samples, config)
     const length = (framing.frames + HOPS_PER_WINDOW - 1) * framing.hop
-    const padded = pad(waves, [
-      [0, 0],
-      [config.window, length - config.window - samples],
-    ])
+    const padded = pad(waves, { 1: [config.window, length - config.window - samples] })
     return spectraOf(padded, framing)
   })
 }

@@ -65,12 +65,12 @@ export function calibrate(
     most,
   }: { scales: readonly number[]; offsets: readonly number[]; most: number },
 ): StepLogits {
-  const made = new Float64Array(values.length)
-  for (let i = 0; i < made.length; i += 1) {
+  const calibrated = new Float64Array(values.length)
+  for (let i = 0; i < calibrated.length; i += 1) {
     const logit = values[i]! * scales[i % width]! + offsets[i % width]!
-    made[i] = Math.min(most, Math.max(-most, logit))
+    calibrated[i] = Math.min(most, Math.max(-most, logit))
   }
-  return { values: made, width }
+  return { values: calibrated, width }
 }
 
 /** Returns logits of whether any member of each group sounds, assuming independence (noisy or). */
@@ -102,7 +102,7 @@ export class FileTags {
   readonly #smooth: StepLogits
   readonly #relatives: readonly (readonly number[])[]
   readonly #rules: TaggerRules
-  readonly #kept = new Map<number, KeptLogits>()
+  readonly #remaining = new Map<number, RemainingLogits>()
 
   /**
    * @param logits calibrated, for the whole file
@@ -117,7 +117,7 @@ export class FileTags {
   /** Returns the answer for the class with index `place`. */
   answer(place: number): TaggerAnswer {
     const rules = this.#rules
-    const { logits, evidence } = this.#keptOf(place)
+    const { logits, evidence } = this.#remainingOf(place)
     const plain = evidenceOf(columnOf(this.#smooth, place), rules)
     const relative = this.relative(place)
     const state = stateOf(plain, evidence, relative !== null, rules)
@@ -132,7 +132,7 @@ export class FileTags {
 
   /** A logit. */
   evidence(place: number): number {
-    return this.#keptOf(place).evidence
+    return this.#remainingOf(place).evidence
   }
 
   /** Returns the most certain relative of a class that was found; null if none was. */
@@ -149,7 +149,7 @@ export class FileTags {
    * Returns when the sound is heard if it is in the file at all, at least where it is most certain.
    */
   times(place: number): Times {
-    const { logits } = this.#keptOf(place)
+    const { logits } = this.#remainingOf(place)
     const { begins, goesOn } = this.#rules
     const surest = logits.reduce((max, one) => Math.max(max, one), -Infinity)
     const lower = Math.max(0, begins - surest)
@@ -157,46 +157,46 @@ export class FileTags {
     return timesOf(spansOf(logits, rules), logits.length)
   }
 
-  #keptOf(place: number): KeptLogits {
-    const known = this.#kept.get(place)
-    if (known) return known
+  #remainingOf(place: number): RemainingLogits {
+    const cached = this.#remaining.get(place)
+    if (cached) return cached
     const logits = discountRelatives(this.#smooth, place, this.#relatives[place]!, this.#rules)
-    const kept = { logits, evidence: evidenceOf(logits, this.#rules) }
-    this.#kept.set(place, kept)
-    return kept
+    const remaining = { logits, evidence: evidenceOf(logits, this.#rules) }
+    this.#remaining.set(place, remaining)
+    return remaining
   }
 }
 
 /** The logits of a class, reduced by what its relatives explain. */
-interface KeptLogits {
+interface RemainingLogits {
   logits: Float64Array
   evidence: number
 }
 
-/** `plain` is the evidence for the sound, and `kept` what remains of it after its relatives. */
+/** `plain` is the evidence for the sound, and `remaining` what remains of it after its relatives. */
 function stateOf(
   plain: number,
-  kept: number,
+  remaining: number,
   hasRelative: boolean,
   { found, absent }: TaggerRules,
 ): TaggerAnswer['state'] {
-  if (kept >= found) return 'found'
+  if (remaining >= found) return 'found'
   if (plain < absent) return 'absent'
   return hasRelative ? 'similar' : 'unsure'
 }
 
 /** Averages each step with its neighbours, of which the first and last have only one. */
 function smoothLogits({ values, width }: StepLogits): StepLogits {
-  const made = new Float64Array(values.length)
+  const smooth = new Float64Array(values.length)
   for (let i = 0; i < values.length; i += 1) {
     let [sum, weight] = [OWN_SHARE * values[i]!, OWN_SHARE]
     if (i >= width)
       [sum, weight] = [sum + NEIGHBOUR_SHARE * values[i - width]!, weight + NEIGHBOUR_SHARE]
     if (i + width < values.length)
       [sum, weight] = [sum + NEIGHBOUR_SHARE * values[i + width]!, weight + NEIGHBOUR_SHARE]
-    made[i] = sum / weight
+    smooth[i] = sum / weight
   }
-  return { values: made, width }
+  return { values: smooth, width }
 }
 
 /** Returns the logits of one class for all steps. */

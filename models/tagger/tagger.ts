@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { compiledBy } from '../graph/compiled.ts'
+import { groupBy } from '../group-by.ts'
 import type { ChunkRequest, Head, HeadResult, Lane, Model, ModelDescription } from '../model.ts'
 import { tf, unstackRows, type Tensor } from '../tensorflow/tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
@@ -65,12 +66,8 @@ export class Tagger implements Model {
 
   /** Puts lanes of the same rate and length into one batch. */
   step(lanes: readonly Lane[]): void {
-    const groups = new Map<string, TaggerLane[]>()
-    for (const lane of lanes.map(ownLane)) {
-      groups.set(lane.likeness, [...(groups.get(lane.likeness) ?? []), lane])
-    }
-    const batches = [...groups.values()]
-    // Failures come before any lane moves on: so the step can be retried.
+    const batches = [...groupBy(lanes.map(ownLane), ({ likeness }) => likeness).values()]
+    // Anything that may fail comes before any lane advances, so that the step can be retried.
     const logits = tf.tidy(() =>
       batches.map((group) =>
         unstackRows(this.#logitsOf(group[0]!.framing, TaggerLane.waves(group))),

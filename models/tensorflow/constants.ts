@@ -6,7 +6,7 @@
 import type { Binding } from './binding.ts'
 
 /** Scalars computed from results never repeat, so only this many are kept. */
-const KEPT_MAX = 256
+const CONSTANTS_MAX = 256
 
 /**
  * Wraps the binding so that the same float32 scalar is always the same tensor, which is never
@@ -14,23 +14,23 @@ const KEPT_MAX = 256
  */
 export function withConstants(binding: Binding): Binding {
   const ids = new Map<string, number>()
-  const kept = new Set<number>()
+  const constants = new Set<number>()
   const createTensor: Binding['createTensor'] = (shape, type, values) => {
     if (shape.length > 0 || type !== binding.TF_FLOAT) {
       return binding.createTensor(shape, type, values)
     }
     const name = Object.is(values[0], -0) ? '-0' : String(values[0])
-    const known = ids.get(name)
-    if (known !== undefined) return known
+    const existing = ids.get(name)
+    if (existing !== undefined) return existing
     const id = binding.createTensor(shape, type, values)
-    if (ids.size < KEPT_MAX) {
+    if (ids.size < CONSTANTS_MAX) {
       ids.set(name, id)
-      kept.add(id)
+      constants.add(id)
     }
     return id
   }
   const deleteTensor: Binding['deleteTensor'] = (id) => {
-    if (!kept.has(id)) binding.deleteTensor(id)
+    if (!constants.has(id)) binding.deleteTensor(id)
   }
   return Object.create(binding, {
     createTensor: { value: createTensor },

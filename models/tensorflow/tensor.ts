@@ -185,13 +185,26 @@ export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
   )
 }
 
-/** Like tf.pad with zeros, but without reading the padding value from the device. */
+/** How many zeros come before and after an axis. */
+type Padding = readonly [before: number, after: number]
+
+/**
+ * Like tf.pad with zeros, but without reading the padding value from the device.
+ * @param paddings by axis
+ */
 export function pad(
   x: TensorFlow.Tensor,
-  paddings: readonly (readonly [before: number, after: number])[],
+  paddings: Readonly<Record<number, Padding>>,
 ): TensorFlow.Tensor {
-  return execute('Pad', [typeOf(x), typeAttribute('Tpaddings', binding.TF_INT32)], [x], [paddings])
+  const all = x.shape.map((_, axis): Padding => paddings[axis] ?? [0, 0])
+  return execute('Pad', [typeOf(x), typeAttribute('Tpaddings', binding.TF_INT32)], [x], [all])
 }
+
+/** Padding for tf.conv2d on [batch, height, width, channels]. */
+export const explicitPadding = (
+  height: Padding,
+  width: Padding,
+): Parameters<typeof TensorFlow.conv2d>[3] => [[0, 0], [...height], [...width], [0, 0]]
 
 /**
  * Like tf.gather on the first axis, but without reading the indices from the device to check them.
@@ -283,12 +296,12 @@ function execute(
   inputs: readonly TensorFlow.Tensor[],
   integers: readonly Integers[] = [],
 ): TensorFlow.Tensor {
-  const own = integers.map(createIntegers)
+  const integerIds = integers.map(createIntegers)
   try {
-    const ids = [...native.getInputTensorIds(inputs), ...own]
+    const ids = [...native.getInputTensorIds(inputs), ...integerIds]
     return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
   } finally {
-    for (const id of own) native.binding.deleteTensor(id)
+    for (const id of integerIds) native.binding.deleteTensor(id)
   }
 }
 

@@ -64,10 +64,12 @@ export class TextTokenizer {
     return [...ids.slice(0, this.#tokensMax - 1), ids.at(-1)!]
   }
 
-  /** Pads the texts to the longest one; the caller frees both tensors. */
-  batch(texts: readonly string[]): TokenBatch {
+  /**
+   * Pads the texts to one length, a multiple of `step`; the caller frees both tensors.
+   */
+  batch(texts: readonly string[], step = 1): TokenBatch {
     const rows = texts.map((text) => this.tokens(text))
-    const longest = Math.max(...rows.map(({ length }) => length))
+    const longest = step * Math.ceil(Math.max(...rows.map(({ length }) => length)) / step)
     const padded = rows.map((ids) =>
       Array.from({ length: longest }, (_, i) => ids[i] ?? this.#padding),
     )
@@ -86,8 +88,8 @@ const contentOf = (token: unknown): string =>
   String((token as { content?: unknown } | null | undefined)?.content ?? token)
 
 /** Reads the padding from an encoder's configuration, or from its `text_model`. */
-function paddingOf({ pad_token_id: own, text_model: text }: Readonly<Record<string, unknown>>) {
-  const id = own ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
+function paddingOf({ pad_token_id: top, text_model: text }: Readonly<Record<string, unknown>>) {
+  const id = top ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
   return Number.isSafeInteger(id) ? (id as number) : undefined
 }
 

@@ -4,13 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 
 /** Modules of several benches, which are no benches themselves. */
-const SHARED = [
-  'report.ts',
-  'process-usage.ts',
-  'pytorch.ts',
-  'measuring-process.ts',
-  'random-separators.ts',
-]
+const SHARED = ['report.ts', 'process-usage.ts', 'measuring-process.ts']
 
 const [name, ...rest] = process.argv.slice(2)
 const program = `bench/${name}.ts`

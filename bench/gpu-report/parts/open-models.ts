@@ -1,19 +1,14 @@
-/**
- * Times the open models at their published sizes with random weights by batch, compared with
- * PyTorch.
- */
+/** Times the open models at their published sizes with random weights by batch. */
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
-import { startPyTorch } from '../../pytorch.ts'
-import { FIXTURES, RANDOM_SEPARATORS, type Separator } from '../../random-separators.ts'
-import { leastOf, speedOf } from '../measure.ts'
+import { RANDOM_SEPARATORS, type Separator } from '../random-separators.ts'
+import { speedOf } from '../measure.ts'
 import type { Run } from '../options.ts'
 
 /** With 16 pieces of 8 s, RoFormer's attention alone would take 20 GiB. */
 const BATCH_MAX = 8
 
-export const openModelsPart: Run = async function* ({ models, batches, pytorch: python }, hasTime) {
-  const pytorch = python ? startPyTorch(python, 'open_models/speed.py', ['time', FIXTURES]) : null
+export const openModelsPart: Run = async function* ({ models, batches }, hasTime) {
   for (const model of models) {
     const load = RANDOM_SEPARATORS[model]
     if (!load) throw new Error(`There is no open model ${model}.`)
@@ -22,21 +17,18 @@ export const openModelsPart: Run = async function* ({ models, batches, pytorch: 
       const separator = load(precision)
       for (const batch of batches.filter((size) => size <= BATCH_MAX)) {
         if (!hasTime()) break
-        const run = () => separate(separator, batch)
-        const { best, cells } = speedOf(run, hasTime)
+        const { best, cells } = speedOf(() => separate(separator, batch), hasTime)
         yield {
           model,
           precision,
           batch,
           seconds: separator.seconds,
           ...cells,
-          'PyTorch, ms': pytorch && (await leastOf(pytorch, `${model} ${batch} ${precision}`)),
           'audio-seconds a second': (1_000 * batch * separator.seconds) / best,
         }
       }
     }
   }
-  pytorch?.stop()
 }
 
 const separate = ({ inputs, separate }: Separator, batch: number): void =>

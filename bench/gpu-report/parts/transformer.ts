@@ -8,10 +8,10 @@ import type { Precision } from '../../../models/tensorflow/precision.ts'
 import { readConfig, type TransformerConfig } from '../../../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../../../models/sam-audio/flow/transformer.ts'
 import { native, tf } from '../../../models/tensorflow/tensor.ts'
-import { startPyTorch, type PyTorch } from '../../pytorch.ts'
+import { startMeasuring, type MeasuringProcess } from '../../measuring-process.ts'
 import { publishedSizes, type PublishedSize } from '../../../test/support/models/published.ts'
 import { randomWeights, transformerShapes } from '../../../test/support/models/random-weights.ts'
-import { leastOf, mebibytes, speedOf } from '../measure.ts'
+import { least, mebibytes, speedOf } from '../measure.ts'
 import type { Options, Run, Row } from '../options.ts'
 
 const TINY = fileURLToPath(
@@ -26,7 +26,7 @@ export const transformerPart: Run = async function* (options, hasTime) {
   const skipped: string[] = []
   for (const size of options.sizes) {
     const config = await configOf(size)
-    const pytorch = options.pytorch ? start(options, config) : null
+    const pytorch = options.pytorch ? startPyTorch(options, config) : null
     for (const precision of PRECISIONS) {
       if (hasTime()) yield* measured({ size, config, precision }, options, pytorch, hasTime)
       else skipped.push(`${size} in ${precision}`)
@@ -47,19 +47,29 @@ const configOf = async (size: string): Promise<TransformerConfig> =>
     ? (await readConfig(TINY)).transformer
     : publishedSizes(size as PublishedSize).transformer
 
-const start = ({ pytorch, seconds }: Options, { dim, layers, heads }: TransformerConfig): PyTorch =>
-  startPyTorch(
-    pytorch,
-    'dit_forward.py',
-    [dim, layers, heads, framesOf(seconds), WORDS].map(String),
-  )
+/** Its network, `transformer.py`, answers each line with milliseconds. */
+function startPyTorch(
+  { pytorch, seconds }: Options,
+  { dim, layers, heads }: TransformerConfig,
+): MeasuringProcess {
+  const program = fileURLToPath(new URL('transformer.py', import.meta.url))
+  const sizes = [dim, layers, heads, framesOf(seconds), WORDS].map(String)
+  return startMeasuring(pytorch, ['-W', 'ignore', program, ...sizes])
+}
+
+/** Returns PyTorch's least milliseconds; its first run of a shape prepares the next ones. */
+async function leastOf(pytorch: MeasuringProcess, line: string): Promise<number> {
+  const millis: number[] = []
+  for (let i = 0; i < 3; i += 1) millis.push(...(await pytorch.measure(line)))
+  return least(millis)
+}
 
 const framesOf = (seconds: number): number => Math.ceil(FRAMES_PER_SECOND * seconds)
 
 async function* measured(
   { size, config, precision }: Case,
   { batches, seconds }: Options,
-  pytorch: PyTorch | null,
+  pytorch: MeasuringProcess | null,
   hasTime: () => boolean,
 ): AsyncGenerator<Row> {
   const load = () =>

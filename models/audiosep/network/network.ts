@@ -44,11 +44,7 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
     tf.tidy(() => {
       const frames = magnitude.shape[1]!
       const missing = (FRAMES_MULTIPLE - (frames % FRAMES_MULTIPLE)) % FRAMES_MULTIPLE
-      const normed = pad(magnitude.mul(norm.gain).add(norm.shift), [
-        [0, 0],
-        [0, missing],
-        [0, 0],
-      ])
+      const normed = pad(magnitude.mul(norm.gain).add(norm.shift), { 1: [0, missing] })
       return before(tf.slice(normed, [0, 0, 0], [-1, -1, bins - 1]).expandDims(-1))
     })
 
@@ -128,11 +124,11 @@ function loadDecoders(weights: Weights, config: AudioSepConfig): Decoder[] {
   return widths.map((outDim, j) => {
     const inDim = widths[j - 1] ?? outDim
     const name = `decoder_block${j + 1}`
-    const own = weights.at('base').at(name)
+    const decoder = weights.at('base').at(name)
     const film = weights.at('film')
-    const norm = readBatchNorm(own.at('bn1'), inDim)
+    const norm = readBatchNorm(decoder.at('bn1'), inDim)
     const beta = loadShift(film, `${name}->beta1`, config.conditionDim, inDim)
-    const upsample = loadUpsampling(own.at('conv1'), inDim, outDim, POOLS.at(-1 - j)!)
+    const upsample = loadUpsampling(decoder.at('conv1'), inDim, outDim, POOLS.at(-1 - j)!)
     const block = loadBlock(weights, name, 'conv_block2', 2 * outDim, outDim, config)
     return (x, skip, condition) =>
       tf.tidy(() => {

@@ -3,14 +3,19 @@
  * bins, channels]; kernels of the spectrogram have one axis more than those of the waveform.
  */
 import type { Layer } from '../../layers/layers.ts'
-import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
+import {
+  explicitPadding,
+  matmulTransposed,
+  pad,
+  tf,
+  type Tensor,
+  type Tensor4D,
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { Branch } from './branches.ts'
 
 /** Every encoder divides the number of bins by this, and every decoder multiplies it. */
 export const STRIDE = 4
-
-type Paddings = Parameters<typeof tf.conv2d>[3]
 
 /**
  * Loads an encoder's convolution, two strides long: [batch, frames, bins, in] to [.., bins / 4,
@@ -33,7 +38,7 @@ export function loadDownsampling(
   return (x) =>
     tf.tidy(() => {
       const missing = (STRIDE - (x.shape[2]! % STRIDE)) % STRIDE
-      const paddings = aroundBins(STRIDE / 2, STRIDE / 2 + missing)
+      const paddings = explicitPadding([0, 0], [STRIDE / 2, STRIDE / 2 + missing])
       return tf.conv2d(x as Tensor4D, filter, [1, STRIDE], paddings, 'NHWC').add(bias)
     })
 }
@@ -61,7 +66,7 @@ export function loadUpsampling(
       const product = matmulTransposed(x.reshape([-1, inDim]), matrix)
       const both = product.reshape([batch, frames, bins, 2, STRIDE * outDim])
       const [first, second] = tf.unstack(both, 3) as [Tensor, Tensor] // [batch, frames, bins, …]
-      const sum = pad(first, binsPadding(0, 1)).add(pad(second, binsPadding(1, 0)))
+      const sum = pad(first, { 2: [0, 1] }).add(pad(second, { 2: [1, 0] }))
       const all = sum.reshape([batch, frames, (bins + 1) * STRIDE, outDim])
       return tf.slice(all, [0, 0, STRIDE / 2, 0], [-1, -1, binsWanted, -1]).add(bias)
     })
@@ -102,17 +107,3 @@ export function loadDilated(
   return (x) =>
     tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC', dilations).add(bias))
 }
-
-const aroundBins = (before: number, after: number): Paddings => [
-  [0, 0],
-  [0, 0],
-  [before, after],
-  [0, 0],
-]
-
-const binsPadding = (before: number, after: number): [number, number][] => [
-  [0, 0],
-  [0, 0],
-  [before, after],
-  [0, 0],
-]

@@ -34,18 +34,18 @@ export type TransformerLayer = (tokens: Tokens) => Tokens
  */
 export function loadTransformer(weights: Weights, sizes: TransformerSizes): TransformerLayer[] {
   return Array.from({ length: sizes.layers }, (_, i) => {
-    const own = weights.at('layers').at(i)
-    const ownInTime = weights.at('layers_t').at(i)
+    const ofSpectrogram = weights.at('layers').at(i)
+    const ofWaveform = weights.at('layers_t').at(i)
     if (i % 2 === 1) {
-      const spectrogram = loadCrossLayer(own, sizes)
-      const waveform = loadCrossLayer(ownInTime, sizes)
+      const spectrogram = loadCrossLayer(ofSpectrogram, sizes)
+      const waveform = loadCrossLayer(ofWaveform, sizes)
       return (tokens) => ({
         spectrogram: spectrogram(tokens.spectrogram, tokens.waveform),
         waveform: waveform(tokens.waveform, tokens.spectrogram),
       })
     }
-    const spectrogram = loadSelfLayer(own, sizes)
-    const waveform = loadSelfLayer(ownInTime, sizes)
+    const spectrogram = loadSelfLayer(ofSpectrogram, sizes)
+    const waveform = loadSelfLayer(ofWaveform, sizes)
     return (tokens) => ({
       spectrogram: spectrogram(tokens.spectrogram),
       waveform: waveform(tokens.waveform),

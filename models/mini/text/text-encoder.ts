@@ -46,21 +46,7 @@ export class TextEncoder {
    */
   embedAll(texts: readonly string[]): Tensor {
     return tf.tidy(() => {
-      const tokens = texts.map((text) => this.tokens(text))
-      const longest = Math.max(...tokens.map(({ length }) => length))
-      const padded = BUCKET_TOKENS * Math.ceil(longest / BUCKET_TOKENS)
-      const rows = (valueOf: (own: number[], i: number) => number) =>
-        tokens.map((own) => Array.from({ length: padded }, (_, i) => valueOf(own, i)))
-      const shape: [number, number] = [texts.length, padded]
-      const ids = tf.tensor2d(
-        rows((own, i) => own[i] ?? 0),
-        shape,
-        'int32',
-      )
-      const valid = tf.tensor2d(
-        rows((own, i) => Number(i < own.length)),
-        shape,
-      )
+      const { ids, valid } = this.#tokenizer.batch(texts, BUCKET_TOKENS)
       return tf.keep(this.#bert.forward(ids, valid))
     })
   }

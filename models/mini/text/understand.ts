@@ -57,7 +57,7 @@ export function understand(
   prompt: string,
 ): Understanding {
   if (FOREIGN.test(prompt)) return { meanings: [], understoodAs: null, mayBeVoice: false }
-  const own = names.find(({ text }) => text === prompt)
+  const exact = names.find(({ text }) => text === prompt)
   const most = Math.max(...logits)
   const mean = logits.reduce((total, logit) => total + logit, 0) / logits.length
   const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0)
@@ -68,7 +68,7 @@ export function understand(
   return {
     meanings: probable.map(({ text, probability }) => ({ name: text, probability })),
     understoodAs:
-      own?.text ?? (most - mean >= NEARNESS_MIN ? names[logits.indexOf(most)]!.text : null),
+      exact?.text ?? (most - mean >= NEARNESS_MIN ? names[logits.indexOf(most)]!.text : null),
     mayBeVoice: probable.some(({ key }) => VOICES.has(key)),
   }
 }

@@ -1,12 +1,12 @@
 /** Converts between the bins of a spectrum and the bands of the network. */
 import { glu, loadLinear, type Layer } from '../../layers/layers.ts'
-import { tf, type Tensor } from '../../tensorflow/tensor.ts'
+import { pad, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadNorm } from './norm.ts'
 
 /** Returns how many numbers a bin has: the real and imaginary part of each channel. */
-export const numbersPerBin = ({ audioChannels }: RoformerConfig): number => 2 * audioChannels
+const numbersPerBin = ({ audioChannels }: RoformerConfig): number => 2 * audioChannels
 
 /**
  * Loads the split of a spectrum [batch, frames, bins · numbersPerBin] to [batch, frames, bands,
@@ -62,5 +62,33 @@ function loadMask(weights: Weights, dim: number, width: number): Layer {
     tf.tidy(() => {
       const last = layers.length - 1
       return glu(layers.reduce((y, layer, i) => (i < last ? layer(y).tanh() : layer(y)), x))
+    })
+}
+
+/**
+ * Averages the masks of all bands that contain a bin: from the concatenated masks of all bands to
+ * [batch, frames, bins · numbersPerBin].
+ */
+export function bandJoin(config: RoformerConfig): Layer {
+  const { bands, window } = config
+  const perBin = numbersPerBin(config)
+  const total = window / 2 + 1
+  const counts = new Float32Array(total)
+  for (const { start, bins } of bands) {
+    for (let bin = start; bin < start + bins; bin += 1) counts[bin]! += 1
+  }
+  const shares = tf.tensor1d(Array.from(counts, (count) => 1 / Math.max(1, count)))
+  return (masks) =>
+    tf.tidy(() => {
+      let from = 0
+      const placed = bands.map(({ start, bins }) => {
+        const mask = tf.slice(masks, [0, 0, from * perBin], [-1, -1, bins * perBin])
+        from += bins
+        return pad(mask, { 2: [start * perBin, (total - start - bins) * perBin] })
+      })
+      const sum = tf.addN(placed)
+      const [batch, frames] = sum.shape as [number, number, number]
+      const byBin: Tensor = sum.reshape([batch, frames, total, perBin]).mul(shares.expandDims(-1))
+      return byBin.reshape([batch, frames, total * perBin])
     })
 }

@@ -1,14 +1,13 @@
 /**
  * BS-RoFormer and Mel-Band RoFormer: estimate complex masks with transformers along time and bands.
  */
-import { bandJoin } from '../../layers/band-join.ts'
 import { compiled } from '../../graph/compiled.ts'
 import { frameCount } from '../../layers/framing.ts'
 import { interleaveChannels, istft, separateChannels, stft } from '../../layers/stft.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
-import { loadBandSplit, loadMaskEstimator, numbersPerBin } from './bands.ts'
+import { bandJoin, loadBandSplit, loadMaskEstimator } from './bands.ts'
 import { loadNorm } from './norm.ts'
 import { loadTransformer } from './transformer.ts'
 
@@ -22,7 +21,7 @@ export function loadNetwork(weights: Weights, config: RoformerConfig) {
   const finalNorm = kind === 'bs' ? loadNorm(weights.at('final_norm'), dim) : null
   const masks = weights.at('mask_estimators')
   const estimators = stems.map((_, i) => loadMaskEstimator(masks.at(i), config))
-  const join = bandJoin(config, numbersPerBin(config))
+  const join = bandJoin(config)
 
   /** Returns the outputs of each layer; rows are bands along time, and frames along bands. */
   const transform = (x: Tensor): { time: Tensor; bands: Tensor }[] => {

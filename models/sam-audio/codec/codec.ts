@@ -62,11 +62,8 @@ export function encodeSlice(
 ): Tensor {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
-  const whole = waves.map(
-    (
-      wave,
-      i, // only if the slice extends beyond the wave
-    ) => (wave.length >= to * hop ? wave : mirrorTo(wave, rows[i]! * hop)),
+  const whole = waves.map((wave, i) =>
+    wave.length >= to * hop ? wave : mirrorTo(wave, rows[i]! * hop),
   )
   return tf.tidy(() => {
     const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
@@ -111,20 +108,12 @@ export function decodeSlice(
   return tf.tidy(() => {
     const real = tf.slice(latents, [0, from, 0], [-1, Math.min(to, longest) - from, -1])
     const beyond = Math.max(0, to - longest)
-    const frames = beyond === 0 ? real : padFrames(real, beyond)
+    const frames = beyond === 0 ? real : pad(real, { 1: [0, beyond] })
     const inRows = rows ?? (beyond === 0 ? null : Array<number>(batch).fill(longest))
     const part = decoder.forward(frames, inRows && rowsWithin(inRows, from, to))
     return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1]).squeeze([2])
   })
 }
-
-/** Pads x [batch, frames, channels] with frames of zeros. */
-const padFrames = (x: Tensor, frames: number): Tensor =>
-  pad(x, [
-    [0, 0],
-    [0, frames],
-    [0, 0],
-  ])
 
 /** Returns how many real frames each row has between `from` and `to`. */
 const rowsWithin = (rows: readonly number[], from: number, to: number): number[] =>

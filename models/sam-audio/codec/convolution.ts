@@ -1,6 +1,7 @@
 /** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
 import type { Layer } from '../../layers/layers.ts'
 import {
+  explicitPadding,
   pad,
   tf,
   upload,
@@ -9,7 +10,7 @@ import {
   type Tensor4D,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
+import { readKernel, reverseAxes, swapLastAxes, type KernelShape } from './kernel.ts'
 
 export interface ConvolutionSizes {
   in: number
@@ -21,53 +22,25 @@ export interface ConvolutionSizes {
   pad: readonly [left: number, right: number]
 }
 
-export function loadConvolution(
-  weights: Weights,
-  read: ReadKernel,
-  sizes: ConvolutionSizes,
-): Layer {
-  const {
-    in: inDim,
-    out: outDim,
-    kernel,
-    stride = 1,
-    dilation = 1,
-    pad: [left, right],
-  } = sizes
+export function loadConvolution(weights: Weights, sizes: ConvolutionSizes): Layer {
+  const { in: inDim, out: outDim, kernel, stride = 1, dilation = 1 } = sizes
   const shape: KernelShape = [outDim, inDim, kernel]
-  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const turned = reverseAxes(readKernel(weights, shape), shape, weights.scratch)
   const filter = upload(turned, [1, kernel, inDim, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
-  const padding: [number, number][] = [
-    [0, 0],
-    [0, 0],
-    [left, right],
-    [0, 0],
-  ]
+  const padding = explicitPadding([0, 0], sizes.pad)
   return (x) =>
     tf.tidy(() => {
       const rows = x.expandDims(1) as Tensor4D // [batch, 1, frames, in]
-      const y = tf.conv2d(
-        rows,
-        filter,
-        [1, stride],
-        padding as Parameters<typeof tf.conv2d>[3],
-        'NHWC',
-        [1, dilation],
-      )
+      const y = tf.conv2d(rows, filter, [1, stride], padding, 'NHWC', [1, dilation])
       return y.squeeze([1]).add(bias) // [batch, frames / stride, out]
     })
 }
 
 /** Loads a convolution over a single frame, which is a matrix product. */
-export function loadPointwise(
-  weights: Weights,
-  read: ReadKernel,
-  inDim: number,
-  outDim: number,
-): Layer {
+export function loadPointwise(weights: Weights, inDim: number, outDim: number): Layer {
   const shape: KernelShape = [outDim, inDim, 1]
-  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const turned = reverseAxes(readKernel(weights, shape), shape, weights.scratch)
   const matrix = upload(turned, [inDim, outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) =>
@@ -93,11 +66,10 @@ export interface UpsamplingSizes {
  */
 export function loadUpsampling(
   weights: Weights,
-  read: ReadKernel,
   { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
 ): Layer {
   const shape: KernelShape = [inDim, outDim, 2 * stride]
-  const turned = swapLastAxes(read(weights, shape), shape) // [in, 2 · stride, out]
+  const turned = swapLastAxes(readKernel(weights, shape), shape) // [in, 2 · stride, out]
   const matrix = upload(turned, [inDim, 2 * stride * outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) =>
@@ -107,17 +79,7 @@ export function loadUpsampling(
         .matMul(x.reshape([-1, inDim]), matrix)
         .reshape([batch, frames, 2, stride * outDim]) // the two strides of every frame
       const [first, second] = tf.unstack(both, 2) as [Tensor, Tensor] // [batch, frames, …]
-      const early = pad(first, [
-        [0, 0],
-        [0, 1],
-        [0, 0],
-      ])
-      const late = pad(second, [
-        [0, 0],
-        [1, 0],
-        [0, 0],
-      ])
-      const sum = early.add(late) // [batch, frames + 1, …]
+      const sum = pad(first, { 1: [0, 1] }).add(pad(second, { 1: [1, 0] })) // [.., frames + 1, …]
       const all = sum.reshape([batch, (frames + 1) * stride, outDim])
       return tf
         .slice(all, [0, trim, 0], [-1, frames * stride, -1]) // [batch, frames · stride, out]

@@ -7,7 +7,6 @@ import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise, loadUpsampling } from './convolution.ts'
-import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import { loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer } from './residual-unit.ts'
 import { loadSnake } from './snake.ts'
@@ -44,7 +43,9 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
     for (const block of blocks) {
       rate *= block.stride
       const after = frameMask(rows, longest, rate)
-      x = replace(x, runBlock(block, applyMask(x, before), after))
+      const y = runBlock(block, applyMask(x, before), after)
+      x.dispose() // at once; the tidy would keep it until its end
+      x = y
       before = after
     }
     return x
@@ -79,22 +80,13 @@ function loadLayers(
   const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
   const wide = { kernel: 2 * REACH + 1, pad: [REACH, REACH] } as const
   return {
-    project: loadPointwise(
-      weights.at('quantizer').at('out_proj'),
-      readNormedKernel,
-      codebookDim,
-      latentDim,
-    ),
-    first: loadConvolution(layers.at(0), readNormedKernel, {
-      in: latentDim,
-      out: decoderDim,
-      ...wide,
-    }),
+    project: loadPointwise(weights.at('quantizer').at('out_proj'), codebookDim, latentDim),
+    first: loadConvolution(layers.at(0), { in: latentDim, out: decoderDim, ...wide }),
     blocks: decoderRates.map((stride, i) =>
       loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride),
     ),
     snake: loadSnake(end.at(0), narrowest),
-    last: loadConvolution(end.at(1), readNormedKernel, { in: narrowest, out: 1, ...wide }),
+    last: loadConvolution(end.at(1), { in: narrowest, out: 1, ...wide }),
   }
 }
 
@@ -102,7 +94,7 @@ function loadBlock(weights: Weights, dim: number, stride: number): DecoderBlock 
   return {
     stride,
     snake: loadSnake(weights.at(0), dim),
-    up: loadUpsampling(weights.at(1), readNormedKernel, {
+    up: loadUpsampling(weights.at(1), {
       in: dim,
       out: dim / 2,
       stride,
@@ -120,12 +112,6 @@ export const runBlock = (
   x: Tensor,
   mask: Tensor | null,
 ): Tensor => tf.tidy(() => units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
-
-/** Frees the old state at once, which would otherwise live until the tidy ends. */
-function replace(old: Tensor, next: Tensor): Tensor {
-  old.dispose()
-  return next
-}
 
 /** Returns how many latent frames on either side a sample depends on. */
 function contextFrames({ decoderRates }: CodecConfig): number {

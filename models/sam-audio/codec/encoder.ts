@@ -2,9 +2,8 @@
 import { type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import type { CodecConfig } from '../config.ts'
+import { hopOf, type CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
-import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import {
   loadResidualUnit,
@@ -66,7 +65,7 @@ export const TRANSFORMERS: EncoderPlaces = {
 /** @param weights of the codec; only those of the encoder are read, at `places` */
 export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
-  const first = loadConvolution(weights.at(places.first), readNormedKernel, {
+  const first = loadConvolution(weights.at(places.first), {
     in: 1,
     out: encoderDim,
     kernel: 7,
@@ -77,32 +76,29 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
   )
   const widest = encoderDim * 2 ** encoderRates.length
   const snake = loadSnake(weights.at(places.lastSnake(encoderRates.length)), widest)
-  const last = loadConvolution(weights.at(places.last(encoderRates.length)), readNormedKernel, {
+  const last = loadConvolution(weights.at(places.last(encoderRates.length)), {
     in: widest,
     out: latentDim,
     kernel: 3,
     pad: [1, 1],
   })
   // The other half would be the spread of the latent, which is not used.
-  const project = loadPointwise(
-    weights.at(places.project),
-    readNormedKernel,
-    latentDim,
-    2 * codebookDim,
-  )
+  const project = loadPointwise(weights.at(places.project), latentDim, 2 * codebookDim)
 
   /**
    * Turns samples [batch, frames · hop, 1] into the output of the last block, [batch, frames,
    * widest].
    */
   const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
-    let rate = encoderRates.reduce((product, stride) => product * stride, 1)
+    let rate = hopOf(config)
     let mask = frameMask(rows, longest, rate)
     let x = applyMask(first(applyMask(samples, mask)), mask)
     for (const block of blocks) {
       rate /= block.stride
       const next = frameMask(rows, longest, rate)
-      x = replace(x, runBlock(block, x, mask, next))
+      const y = runBlock(block, x, mask, next)
+      x.dispose() // at once; the tidy would keep it until its end
+      x = y
       mask = next
     }
     return x
@@ -135,7 +131,7 @@ function loadBlock(
       loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts),
     ),
     snake: loadSnake(weights.at(places.snake), dim),
-    down: loadConvolution(weights.at(places.down), readNormedKernel, {
+    down: loadConvolution(weights.at(places.down), {
       in: dim,
       out: 2 * dim,
       kernel: 2 * stride,
@@ -156,12 +152,6 @@ export const runBlock = (
     const residual = units.reduce((y, unit) => unit(y, mask), x)
     return applyMask(down(snake(residual)), next)
   })
-
-/** Frees the old state at once, which would otherwise live until the tidy ends. */
-function replace(old: Tensor, next: Tensor): Tensor {
-  old.dispose()
-  return next
-}
 
 /** Returns how many latent frames on either side a frame depends on. */
 function contextFrames({ encoderRates }: CodecConfig): number {

@@ -20,10 +20,10 @@ const SPELLINGS = [
  * until the next weight is read.
  * @throws Error if it is missing or has another shape
  */
-export function readNormedKernel(weights: Weights, shape: KernelShape): Float32Array {
-  if (weights.has('weight')) return readPlainKernel(weights, shape)
-  const { length, direction } =
-    SPELLINGS.find((spelling) => weights.has(spelling.direction)) ?? SPELLINGS[0]
+export function readKernel(weights: Weights, shape: KernelShape): Float32Array {
+  const spelling = SPELLINGS.find(({ direction }) => weights.has(direction))
+  if (!spelling) return weights.values('weight', shape)
+  const { length, direction } = spelling
   const lengths = weights.values(length, [shape[0], 1, 1]).slice()
   const values = weights.values(direction, shape)
   const size = shape[1] * shape[2]
@@ -39,12 +39,6 @@ function scaleTo(length: number, vector: Float32Array): void {
   const factor = length / Math.sqrt(power)
   for (let i = 0; i < vector.length; i += 1) vector[i]! *= factor
 }
-
-/** Reads a kernel that has no weight norm. */
-export const readPlainKernel = (weights: Weights, shape: KernelShape): Float32Array =>
-  weights.values('weight', shape)
-
-export type ReadKernel = typeof readPlainKernel
 
 /** Transposes [a, b, c] to [c, b, a]. */
 export function reverseAxes(

@@ -4,7 +4,6 @@
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
-import { readNormedKernel } from './kernel.ts'
 import { applyMask } from './mask.ts'
 import { loadSnake } from './snake.ts'
 
@@ -32,7 +31,7 @@ export function loadResidualUnit(
   const [outer, first, inner, second] = places
   const outerSnake = loadSnake(weights.at(outer), dim)
   const reach = reachOf(dilation)
-  const wide = loadConvolution(weights.at(first), readNormedKernel, {
+  const wide = loadConvolution(weights.at(first), {
     in: dim,
     out: dim,
     kernel: KERNEL,
@@ -40,7 +39,7 @@ export function loadResidualUnit(
     pad: [reach, reach],
   })
   const innerSnake = loadSnake(weights.at(inner), dim)
-  const pointwise = loadPointwise(weights.at(second), readNormedKernel, dim, dim)
+  const pointwise = loadPointwise(weights.at(second), dim, dim)
   return (x, mask) =>
     tf.tidy(() => applyMask(x.add(pointwise(innerSnake(wide(outerSnake(x))))), mask))
 }

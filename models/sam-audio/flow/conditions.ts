@@ -7,7 +7,6 @@ import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers/lay
 import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadPointwise } from '../codec/convolution.ts'
-import { readPlainKernel } from '../codec/kernel.ts'
 import type { SamAudioConfig } from '../config.ts'
 
 const VIDEO_EPSILON = 1e-5
@@ -69,7 +68,7 @@ function readProjection(weights: Weights, dim: number, codebookDim: number) {
  */
 function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudioConfig) {
   const gate = tf.tidy(() => weights.get('gate', [1]).tanh())
-  const convolve = loadPointwise(weights.at('conv'), readPlainKernel, videoDim, dim)
+  const convolve = loadPointwise(weights.at('conv'), videoDim, dim)
   const norm = loadLayerNorm(weights.at('layer_norm'), dim, VIDEO_EPSILON)
   const aligned = (video: Tensor): Tensor => tf.tidy(() => norm(convolve(video)).mul(gate))
   const absent = tf.tidy(() => aligned(tf.zeros([1, videoDim])).reshape([dim]))

@@ -72,13 +72,7 @@ export function stepFlows(
 function padRows(rows: readonly Tensor[], longest: number): Tensor {
   return tf.concat(
     rows.map((row) =>
-      row.shape[1] === longest
-        ? row
-        : pad(row, [
-            [0, 0],
-            [0, longest - row.shape[1]!],
-            [0, 0],
-          ]),
+      row.shape[1] === longest ? row : pad(row, { 1: [0, longest - row.shape[1]!] }),
     ),
   )
 }

@@ -132,7 +132,7 @@ function makeBlockRotaries(
     tf.tidy(() => {
       const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
       const sines = tf.unstack(sin)
-      return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
+      return tf.unstack(cos).map((cosines, i) => ({ cos: cosines, sin: sines[i]! }))
     })
 }
 

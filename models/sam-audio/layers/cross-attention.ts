@@ -19,7 +19,7 @@ import {
   type Tensor,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { headsSideBySide } from './head-layout.ts'
+import { headsSideBySide } from './self-attention.ts'
 
 /** What one layer attends to: keys and values, [batch, heads, length, width] each. */
 export interface CrossMemory {
@@ -46,18 +46,12 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernels = layers.map(
-    (
-      weights, // [2 · dim, dim] each
-    ) =>
-      readStacked(
-        ['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)),
-        dim,
-      ),
-  )
-  const gainOf = (
-    weights: Weights, // of queries and keys, and the scale of the scores
-  ) =>
+  const kernels = layers.map((weights) => {
+    const parts = ['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads))
+    return readStacked(parts, dim) // [2 · dim, dim]
+  })
+  /** The gains of queries and keys, and the scale of the scores. */
+  const gainOf = (weights: Weights) =>
     ['q_norm', 'k_norm'].reduce<Tensor>(
       (gain, name) => gain.mul(weights.at(name).get('weight', [width])),
       tf.scalar(1 / Math.sqrt(width)),
@@ -68,19 +62,13 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
     tf.tidy(() => {
       const [batch, length] = memory.shape as [number, number, number]
       const input = asWideAs(kernels[0]!, memory)
-      const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(input, kernel))), [
-        layers.length,
-        batch,
-        length,
-        2,
-        heads,
-        width,
-      ])
+      const products = stackRows(kernels.map((kernel) => matmulTransposed(input, kernel)))
+      const all = reshape(products, [layers.length, batch, length, 2, heads, width])
       // [2, layers, batch, heads, length, width]
       const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]
       const keys = unstackRows(asWideAs(kernels[0]!, rmsNormalize(widen(k)).mul(gains)))
       const values = unstackRows(v) // of [batch, heads, length, width]
-      return keys.map((each, i) => ({ keys: each, values: values[i]! }))
+      return layers.map((_, i) => ({ keys: keys[i]!, values: values[i]! }))
     })
 }
 

@@ -3,13 +3,10 @@ import { silu, type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution } from '../codec/convolution.ts'
-import { readPlainKernel } from '../codec/kernel.ts'
 import { applyMask } from '../codec/mask.ts'
 import type { RowMask } from './row-mask.ts'
 
 const EPSILON = 1e-5
-
-export type Patcher = ReturnType<typeof loadPatcher>
 
 /** @param weights of `block1` and `block2` */
 export function loadPatcher(weights: Weights, dim: number) {
@@ -27,7 +24,7 @@ function loadPatcherBlock(weights: Weights, dim: number) {
   const norm = weights.at('groupnorm')
   const gain = norm.get('weight', [dim])
   const bias = norm.get('bias', [dim])
-  const convolve: Layer = loadConvolution(weights.at('project'), readPlainKernel, {
+  const convolve: Layer = loadConvolution(weights.at('project'), {
     in: dim,
     out: dim,
     kernel: 3,

@@ -17,7 +17,6 @@ import {
   type Tensor,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { headsSideBySide } from './head-layout.ts'
 import { pairsInHalves, rotate, type Rotary } from '../../layers/rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
@@ -43,6 +42,15 @@ const OF_THE_FLOW: AttentionLayout = {
 }
 
 /**
+ * In the reference, channel c of queries, keys and values belongs to head c mod heads. Reordered
+ * once on loading, the channels of each head are side by side, as later steps need them anyway.
+ */
+export const headsSideBySide = (dim: number, heads: number): RowOrder => {
+  const width = dim / heads
+  return (place) => (place % width) * heads + Math.floor(place / width)
+}
+
+/**
  * @param weights of one attention, by the names in `layout`
  * @param dim width of input and output, divided evenly among the heads
  * @throws Error naming a weight that is missing or misshapen
@@ -62,15 +70,12 @@ export function loadSelfAttention(
     outDim: dim,
     rowAt,
   })
-  const kernel = readStacked(
-    [
-      // [3 · dim, dim]
-      part(layout.q, byHeadInHalves),
-      part(layout.k, byHeadInHalves),
-      part(layout.v, byHead),
-    ],
-    dim,
-  )
+  const parts = [
+    part(layout.q, byHeadInHalves),
+    part(layout.k, byHeadInHalves),
+    part(layout.v, byHead),
+  ]
+  const kernel = readStacked(parts, dim) // [3 · dim, dim]
   const halves = Int32Array.from({ length: width }, (_, place) => inHalves(place))
   const gainOf = (name: string) =>
     tf.gather(weights.at(name).get('weight', [width]), tf.tensor1d(halves, 'int32'))

@@ -1,5 +1,6 @@
 /** The sizes of a T5 encoder, from the `config.json` of its folder. */
 import { readFile } from 'node:fs/promises'
+import { assertSettings } from '../config.ts'
 
 export interface T5Config {
   vocabulary: number
@@ -20,13 +21,8 @@ export interface T5Config {
 /** @throws Error naming the file if it describes another kind of encoder */
 export async function readT5Config(file: string): Promise<T5Config> {
   const config = JSON.parse(await readFile(file, 'utf8'))
-  if (config.model_type !== 't5') {
-    throw new Error(`${file}: model_type must be t5, not ${config.model_type}`)
-  }
-  const feedForward = config.feed_forward_proj ?? 'relu'
-  if (feedForward !== 'relu') {
-    throw new Error(`${file}: feed_forward_proj must be relu, not ${feedForward}`)
-  }
+  const defaults = { feed_forward_proj: 'relu' }
+  assertSettings(file, { ...defaults, ...config }, { model_type: 't5', ...defaults })
   return {
     vocabulary: config.vocab_size,
     dim: config.d_model,

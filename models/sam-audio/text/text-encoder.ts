@@ -1,18 +1,11 @@
 /** Turns prompts into the flow network's input: tokens and T5's states. */
 import { join } from 'node:path'
-import { tf, type Tensor } from '../../tensorflow/tensor.ts'
+import { tf } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { findCheckpoint } from '../checkpoint-folders.ts'
 import { loadT5 } from './t5.ts'
 import { readT5Config } from './t5-config.ts'
-
-export interface TextStates {
-  /** [batch, tokens, dim]; the states of padding are meaningless. */
-  states: Tensor
-  /** [batch, tokens]: 1 for a token, 0 for padding. */
-  valid: Tensor
-}
 
 export type TextEncoder = Awaited<ReturnType<typeof loadTextEncoder>>
 
@@ -25,13 +18,16 @@ export async function loadTextEncoder(folder: string, tokensMax: number) {
   const config = await readT5Config(join(folder, 'config.json'))
   const t5 = Weights.read(await findCheckpoint(folder), (weights) => loadT5(weights, config))
 
-  /** The caller frees both tensors. */
-  const encode = (prompts: readonly string[]): TextStates => {
+  /**
+   * Returns states [batch, tokens, dim], those of padding meaningless, and valid [batch, tokens], 1
+   * for a token and 0 for padding. The caller frees both.
+   */
+  const encode = (prompts: readonly string[]) => {
     const { ids, valid } = tokenizer.batch(prompts)
     const states = t5.forward(ids, valid)
     tf.dispose(ids)
     return { states, valid }
   }
 
-  return { dim: config.dim, encode }
+  return { encode }
 }

@@ -1,6 +1,6 @@
 /** Convolutions of SCNet on [batch, bins, frames, channels], with weights in PyTorch's layout. */
 import type { Layer } from '../../layers/layers.ts'
-import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
+import { explicitPadding, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { BandSizes } from '../config.ts'
 
@@ -59,14 +59,8 @@ export function loadDownsampling(
     tf.tidy(() => {
       const missing = stride === 1 ? kernel - 1 : (stride - (x.shape[1]! % stride)) % stride
       const before = Math.floor(missing / 2)
-      const paddings: [number, number][] = [
-        [0, 0],
-        [before, missing - before],
-        [0, 0],
-        [0, 0],
-      ]
-      type Paddings = Parameters<typeof tf.conv2d>[3]
-      return tf.conv2d(x as Tensor4D, filter, [stride, 1], paddings as Paddings, 'NHWC').add(bias)
+      const padding = explicitPadding([before, missing - before], [0, 0])
+      return tf.conv2d(x as Tensor4D, filter, [stride, 1], padding, 'NHWC').add(bias)
     })
 }
 
@@ -87,10 +81,10 @@ export function loadUpsampling(
   return (x, binsWanted) =>
     tf.tidy(() => {
       const [batch, bins, frames] = x.shape as [number, number, number, number]
-      const made = (bins - 1) * stride + kernel
-      const shape: [number, number, number, number] = [batch, made, frames, outDim]
+      const binsComputed = (bins - 1) * stride + kernel
+      const shape: [number, number, number, number] = [batch, binsComputed, frames, outDim]
       const all = tf.conv2dTranspose(x as Tensor4D, filter, shape, [stride, 1], 'valid')
-      const start = Math.floor(Math.abs(binsWanted - made) / 2)
+      const start = Math.floor(Math.abs(binsWanted - binsComputed) / 2)
       return tf.slice(all, [0, start, 0, 0], [-1, binsWanted, -1, -1]).add(bias)
     })
 }

@@ -5,9 +5,9 @@
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers/layers.ts'
-import { readDirections, reverseTime, STEPS_PER_CALL } from '../../layers/recurrent.ts'
 import {
   gateWithSigmoid,
+  gatherRows,
   hasLstm,
   lstm,
   LSTM_TILE,
@@ -18,6 +18,9 @@ import {
   type Tensor,
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
+
+/** Steps in one call: on a GPU the call itself takes longer than its computation. */
+const STEPS_PER_CALL = 16
 
 interface Gates {
   /** [2, 4 · hidden, dim] and [2, 4 · hidden, hidden]: input, forget, cell, output. */
@@ -80,8 +83,13 @@ export function loadLstmInOne(weights: Weights, dim: number, hidden: number): La
     const tiled = (x: Tensor): Tensor => {
       const byGate = x.reshape([2, 4, hidden, -1])
       const missing = -hidden & (LSTM_TILE - 1)
-      const whole = [[0, 0] as const, [0, 0] as const, [0, missing] as const, [0, 0] as const]
-      const tiles = pad(byGate, whole).reshape([2, 4, -1, LSTM_TILE, byGate.shape[3]!])
+      const tiles = pad(byGate, { 2: [0, missing] }).reshape([
+        2,
+        4,
+        -1,
+        LSTM_TILE,
+        byGate.shape[3]!,
+      ])
       return transpose(tiles, [0, 2, 4, 1, 3]) // [2, tiles, columns, 4, LSTM_TILE]
     }
     return { matrices: tiled(tf.concat([ofInput, ofState], 2)), bias: tiled(bias).squeeze([2]) }
@@ -103,11 +111,11 @@ export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): 
         const answer = tf.tidy(() => advance(bothWays(x, step, count), state, gates))
         tf.dispose(state)
         state = answer.state
-        const [one, other] = tf.tidy(() => tf.unstack(answer.outputs)) as [Tensor, Tensor]
+        const [forwards, backwards] = tf.tidy(() => tf.unstack(answer.outputs)) as [Tensor, Tensor]
         answer.outputs.dispose()
-        ahead.push(one)
-        back.unshift(tf.tidy(() => reverseTime(other)))
-        other.dispose()
+        ahead.push(forwards)
+        back.unshift(reverseTime(backwards))
+        backwards.dispose()
       }
       return tf.concat([tf.concat(ahead), tf.concat(back)], -1)
     })
@@ -123,8 +131,18 @@ const bothWays = (x: Tensor, start: number, count: number): Tensor =>
     return tf.stack([part(start), reverseTime(part(steps - start - count))])
   })
 
+/** Reverses the first axis. */
+const reverseTime = (x: Tensor): Tensor =>
+  tf.tidy(() => {
+    const last = x.shape[0]! - 1
+    const places = Array.from({ length: last + 1 }, (_, i) => last - i)
+    return gatherRows(x, tf.tensor1d(places, 'int32'))
+  })
+
 function readGates(weights: Weights, dim: number, hidden: number): Gates {
-  const read = (name: string, shape: readonly number[]) => readDirections(weights, name, shape)
+  /** Reads a weight of both directions, [2, …shape]. */
+  const read = (name: string, shape: readonly number[]) =>
+    tf.stack(['', '_reverse'].map((direction) => weights.get(`${name}_l0${direction}`, shape)))
   return tf.tidy(() => ({
     ofInput: read('weight_ih', [4 * hidden, dim]),
     ofState: read('weight_hh', [4 * hidden, hidden]),

@@ -26,8 +26,8 @@ const NORMS = 2 * LEVELS
 export function loadUNet(weights: Weights, stem: number, channels: number, config: SpleeterConfig) {
   const { filters } = config
   const encoders = filters.map((outDim, i) => {
-    const own = numberedLayer(weights, 'conv2d', CONVOLUTIONS * stem + i)
-    return loadDownsampling(own, filters[i - 1] ?? channels, outDim)
+    const layer = numberedLayer(weights, 'conv2d', CONVOLUTIONS * stem + i)
+    return loadDownsampling(layer, filters[i - 1] ?? channels, outDim)
   })
   const norm = (index: number, dim: number) =>
     loadNorm(numberedLayer(weights, 'batch_normalization', NORMS * stem + index), dim)
@@ -36,8 +36,8 @@ export function loadUNet(weights: Weights, stem: number, channels: number, confi
   numberedLayer(weights, 'batch_normalization', NORMS * stem + LEVELS - 1).ignoreAll()
   const widths = [...filters.slice(0, -1).toReversed(), 1]
   const decoders = widths.map((outDim, j) => {
-    const own = numberedLayer(weights, 'conv2d_transpose', LEVELS * stem + j)
-    return loadUpsampling(own, j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!, outDim)
+    const layer = numberedLayer(weights, 'conv2d_transpose', LEVELS * stem + j)
+    return loadUpsampling(layer, j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!, outDim)
   })
   const decoderNorms = widths.map((dim, j) => norm(LEVELS + j, dim))
   const last = loadLast(numberedLayer(weights, 'conv2d', CONVOLUTIONS * stem + LEVELS), channels)

@@ -24,8 +24,21 @@ from winnow_training.tagger.clips import (
     sources,
     write_variant,
 )
-from winnow_training.tagger.combined import Asked, combined_states, fit_alone, fit_rule, reliability
-from winnow_training.tagger.decisions import Combined, Rules, answer, evidence, grouped, spans_of
+from winnow_training.tagger.combined import (
+    Questions,
+    combined_states,
+    fit_alone,
+    fit_rule,
+    reliability,
+)
+from winnow_training.tagger.decisions import (
+    CombinedRule,
+    Rules,
+    answer,
+    evidence,
+    grouped,
+    spans_of,
+)
 from winnow_training.tagger.export import config_of, folded, golden_tiny, tiny_model, unfolded
 from winnow_training.tagger.features import (
     FLOOR,
@@ -190,7 +203,9 @@ class Decisions(unittest.TestCase):
 class Together(unittest.TestCase):
     """The tagger's evidence and mini's match."""
 
-    RULE = Combined(match_sharpness=1.0, tagger=1.0, match=2.0, offset=0.5, found=3.0, absent=-3.0)
+    RULE = CombinedRule(
+        match_sharpness=1.0, tagger=1.0, match=2.0, offset=0.5, found=3.0, absent=-3.0
+    )
 
     def test_a_longer_file_of_the_same_has_no_higher_score(self):
         short, long = (self.RULE.score(1.0, np.full(chunks, -2.0)) for chunks in (1, 8))
@@ -205,13 +220,13 @@ class Together(unittest.TestCase):
         said = [self.RULE.state(z, near) for z in (3.0, 0.0, -3.1) for near in (False, True)]
         self.assertEqual(said, ["found", "found", "unsure", "similar", "absent", "absent"])
 
-    def asked(self, count: int) -> Asked:
+    def asked(self, count: int) -> Questions:
         """Present sounds have more of both; related ones are less unlike them."""
         rng = np.random.default_rng(count)
         kind = np.repeat(["present", "unrelated", "related"], count)
         middle = np.repeat([2.0, -4.0, -2.0], count)
         chunks = [[float(logit)] for logit in middle + rng.normal(0, 1, len(middle))]
-        return Asked(middle + rng.normal(0, 1, len(middle)), chunks, kind, kind == "related")
+        return Questions(middle + rng.normal(0, 1, len(middle)), chunks, kind, kind == "related")
 
     def test_a_fitted_rule_keeps_its_shares_and_is_reliable_on_others(self):
         rule = fit_rule([self.asked(300), self.asked(200)])

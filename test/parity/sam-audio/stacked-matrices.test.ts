@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { roundToBfloat16 } from '../../../models/tensorflow/bfloat16.ts'
-import { headsSideBySide } from '../../../models/sam-audio/layers/head-layout.ts'
+import { headsSideBySide } from '../../../models/sam-audio/layers/self-attention.ts'
 import { pairsInHalves } from '../../../models/layers/rotary.ts'
 import { readStacked } from '../../../models/layers/stacked-matrices.ts'
 import {

@@ -41,7 +41,7 @@ test('an unsupported configuration is refused by name', () => {
     [{ separation_exponent: 1 }, /separation_exponent 1 is not supported/],
     [{ frame_step: 512 }, /a quarter of frame_length, not 512/],
     [{ T: 500 }, /T to be a multiple of 64 up to \d+, not 500/],
-    [{ F: 2_112 }, /F to be at most 2048/],
+    [{ F: 2_112 }, /F to be a multiple of 64 up to 2048/],
     [{ instrument_list: ['vocals'] }, /2 to 16 names of stems, not \["vocals"\]/],
     [{ model: { type: 'blstm.blstm' } }, /model\.type to be one of unet\.unet, .*blstm/],
     [{ model: { type: 'unet.unet', params: { conv_n_filters: [1] } } }, /6 sizes, not \[1\]/],

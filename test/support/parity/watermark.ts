@@ -7,7 +7,6 @@ import type { Layer } from '../../../models/layers/layers.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import type { Weights } from '../../../models/checkpoint/weights.ts'
 import { loadConvolution, loadUpsampling } from '../../../models/sam-audio/codec/convolution.ts'
-import { readPlainKernel } from '../../../models/sam-audio/codec/kernel.ts'
 import { loadResidualLstm } from './watermark-lstm.ts'
 
 export type Watermark = ReturnType<typeof loadWatermark>
@@ -122,7 +121,7 @@ function loadBlock(weights: Weights) {
     kernel,
     stride,
   })
-  const upsample = loadUpsampling(weights.at(PLACES.upsample), readPlainKernel, {
+  const upsample = loadUpsampling(weights.at(PLACES.upsample), {
     in: wide,
     out: narrow,
     stride,
@@ -156,10 +155,5 @@ interface CausalSizes {
 
 /** A causal convolution: a frame depends on itself and the frames before it. */
 function loadCausal(weights: Weights, { kernel, stride = 1, ...sizes }: CausalSizes): Layer {
-  return loadConvolution(weights, readPlainKernel, {
-    ...sizes,
-    kernel,
-    stride,
-    pad: [kernel - stride, 0],
-  })
+  return loadConvolution(weights, { ...sizes, kernel, stride, pad: [kernel - stride, 0] })
 }

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { seededRandom } from '../../support/basics/random.ts'
-import {
-  intervalOf,
-  meanInterval,
-  pairedRatio,
-  unpairedRatio,
-} from '../../../bench/statistics/bootstrap.ts'
+import { meanInterval, pairedRatio, unpairedRatio } from '../../../bench/statistics/bootstrap.ts'
 import { fitLine, fitTimes, risesSignificantly, studentT95 } from '../../../bench/statistics/fit.ts'
-import { isSaturated, kneeOf, rateWithin, type RateResult } from '../../../bench/statistics/knee.ts'
+import { isSaturated, rateWithin, type RateResult } from '../../../bench/statistics/saturation.ts'
 import { fc } from '../../support/basics/property.ts'
 
 const number = fc.double({ min: -1_000, max: 1_000, noNaN: true })
@@ -73,10 +68,7 @@ test('intervals hold their estimate, and are the same for the same values', () =
         const one = meanInterval(values)
         const rounding = values.length * 10 * Number.EPSILON // of a mean, in whatever order
         assert.ok(one.low <= one.estimate + rounding && one.estimate <= one.high + rounding)
-        assert.deepEqual(
-          intervalOf(values, (some) => some.reduce((a, b) => a + b) / some.length),
-          one,
-        )
+        assert.deepEqual(meanInterval(values), one)
       },
     ),
     { numRuns: 20 },
@@ -117,7 +109,7 @@ test('a load that a queue cannot bear is told from one that it can', () => {
   assert.ok(wrong <= 4, `${wrong} of 40 wrongly`)
 })
 
-test('knee and rate within a limit are the last before the first that fails', () => {
+test('the rate within a limit is the last before the first that fails', () => {
   const rate = (perSecond: number, latencyMs: number, saturated = false): RateResult => ({
     perSecond,
     latencyMs,
@@ -125,7 +117,7 @@ test('knee and rate within a limit are the last before the first that fails', ()
     failed: 0,
   })
   const results = [rate(3, 9_000), rate(1, 1_000), rate(2, 2_000), rate(4, 9_500, true), rate(5, 9)]
-  assert.equal(kneeOf(results), 3)
+  assert.equal(rateWithin(results, 9_200), 3)
   assert.equal(rateWithin(results, 5_000), 2)
   assert.equal(rateWithin(results, 500), null)
   assert.equal(rateWithin([{ ...rate(1, 1), failed: 1 }], 500), null)

@@ -18,7 +18,7 @@ from winnow_training.model.export import (
     save,
     write_weights,
 )
-from winnow_training.model.text_encoder import ENCODER, load_encoder
+from winnow_training.model.text_encoder import load_encoder
 
 
 def main():
@@ -27,10 +27,9 @@ def main():
     parser.add_argument("name")
     parser.add_argument("weights", type=Path)
     parser.add_argument("golden", type=Path)
-    parser.add_argument("--encoder", type=Path, default=ENCODER)
     options = parser.parse_args()
     model, stored = load_average(options.cache / f"{options.name}.pt")
-    embedding = torch.from_numpy(load_encoder(options.encoder)([GOLDEN_PROMPT]))
+    embedding = torch.from_numpy(load_encoder()([GOLDEN_PROMPT]))
     write_weights(model, stored, options.weights)
     save(golden_lane(model, embedding), options.golden / "lane.safetensors")
     save(golden_stereo(model, embedding), options.golden / "stereo.safetensors")

@@ -35,24 +35,24 @@ def main():
     path = options.cache / f"{options.name}.pt"
     model, stored = load_average(path)
     cases = test_cases(options.cache, "train")
-    asked = cases.pop("absent")
-    asked += [case for part in cases.values() for case in part[::PRESENT_EVERY]]
-    model.open = once(model.open, math.ceil(len(asked) / BATCH))
-    found = []
+    chosen = cases.pop("absent")
+    chosen += [case for part in cases.values() for case in part[::PRESENT_EVERY]]
+    model.open = once(model.open, math.ceil(len(chosen) / BATCH))
+    results = []
     for tolerance in TOLERANCES:
         for strength in STRENGTHS:
             model.closing_strength.data.fill_(strength)
             model.closing_tolerance.fill_(tolerance)
-            rows = measure(model, asked, size=BATCH)
+            rows = measure(model, chosen, size=BATCH)
             gain = np.mean([row["si_sdri"] for row in rows if "si_sdri" in row])
             leak = np.percentile([row["leak"] for row in rows if "leak" in row], LEAKS)
-            found.append((leak, gain, strength, tolerance))
+            results.append((leak, gain, strength, tolerance))
             print(
                 f"strength {strength}, tolerance {tolerance}: {gain:.2f} dB, absent {leak:.1f} dB",
                 flush=True,
             )
-    best = max(gain for _, gain, _, _ in found)
-    cheap = [row for row in found if row[1] > best - LOSS_DB_MAX]
+    best = max(gain for _, gain, _, _ in results)
+    cheap = [row for row in results if row[1] > best - LOSS_DB_MAX]
     _, _, strength, tolerance = min(cheap, key=lambda row: (row[0], -row[2]))
     print(f"chosen: strength {strength}, tolerance {tolerance}")
     stored["average"]["closing_strength"].fill_(strength)

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 from winnow_training.data.mixtures import WORDS
 from winnow_training.model.network import TEXT, TEXT_SCALE
-from winnow_training.model.text_encoder import ENCODER, load_encoder
+from winnow_training.model.text_encoder import load_encoder
 
 TEMPLATES = [
     "the sound of {}",
@@ -44,9 +44,8 @@ OFF = 0.02
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path)
-    parser.add_argument("--encoder", type=Path, default=ENCODER)
-    options = parser.parse_args()
-    embed = load_encoder(options.encoder)
+    cache = parser.parse_args().cache
+    embed = load_encoder()
     rng, embeddings = random.Random(3), {}
     for name, words in WORDS.items():
         # The plain phrasings come first: mixtures draw half of their prompts from these.
@@ -54,7 +53,7 @@ def main():
         embeddings[f"held_out/{name}"] = embed(words["held_out"])
     meant = learn_names([embeddings[f"train/{name}"] for name in WORDS])
     np.savez(
-        options.cache / "text.npz",
+        cache / "text.npz",
         **embeddings,
         **{f"meant/{name}": tensor.numpy() for name, tensor in meant.items()},
     )

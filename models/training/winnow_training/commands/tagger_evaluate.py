@@ -31,11 +31,11 @@ def main():
     if options.calibrate:
         clips = Clips(options.cache, "calibration", or_made=True)
         cases = files_of(clips, options.share, CALIBRATION_SEED)
-        found = calibrate(
+        fitted = calibrate(
             cases, {seconds: logits_of(model, part) for seconds, part in cases.items()}
         )
-        write_calibration(options.cache, options.name, found)
-        print(f"rules: {found.rules}\ngroups: {found.group_rules}", flush=True)
+        write_calibration(options.cache, options.name, fitted)
+        print(f"rules: {fitted.rules}\ngroups: {fitted.group_rules}", flush=True)
     calibration = read_calibration(options.cache, options.name)
     for label, or_made in (("real recordings", False), ("real recordings or made", True)):
         clips = Clips(options.cache, "test", or_made)

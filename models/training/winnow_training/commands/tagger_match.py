@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from winnow_training.model.checkpoints import load_average
-from winnow_training.model.text_encoder import ENCODER, load_encoder
+from winnow_training.model.text_encoder import load_encoder
 from winnow_training.tagger.matches import SEEDS, Matches, cases_of
 
 SERVED = Path(__file__).resolve().parents[3] / "mini" / "weights"
@@ -21,7 +21,7 @@ def main():
     torch.set_num_threads(1)
     model, _ = load_average(options.weights)
     cases = {split: cases_of(options.cache, split) for split in SEEDS}
-    Matches(options.cache).add(model, load_encoder(ENCODER), cases)
+    Matches(options.cache).add(model, load_encoder(), cases)
 
 
 if __name__ == "__main__":

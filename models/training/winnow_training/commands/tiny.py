@@ -36,7 +36,7 @@ def main():
     folder.mkdir(exist_ok=True)
     generator = torch.Generator().manual_seed(1)
     model = tiny_network(generator)
-    stored = {"config": model.config, "step": 0, "seconds": 0, "curve": []}
+    stored = {"config": model.config, "step": 0, "seconds": 0}
     write_weights(model, stored, folder)
     embedding = torch.randn(1, TEXT, generator=generator)
     results = golden(model, embedding / embedding.norm())

@@ -78,11 +78,11 @@ def read_mono(path):
 
 def write_bank(folder: Path, split: str, name: str, clips: list[Clip]):
     """Concatenates clips and notes where each begins and whose it is."""
-    offsets, kept = [0], []
+    offsets, credits = [0], []
     for clip in clips:
         offsets.append(offsets[-1] + len(clip.samples))
-        kept.append({"origin": clip.origin, "licence": clip.licence, "author": clip.author})
+        credits.append({"origin": clip.origin, "licence": clip.licence, "author": clip.author})
     np.save(folder / f"{split}-{name}.npy", np.concatenate([clip.samples for clip in clips]))
-    notes = {"offsets": offsets, "clips": kept}
+    notes = {"offsets": offsets, "clips": credits}
     (folder / f"{split}-{name}.json").write_text(json.dumps(notes))
     print(f"{split} {name}: {len(clips)} clips, {offsets[-1] / RATE:.0f} s", flush=True)

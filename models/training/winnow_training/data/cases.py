@@ -19,7 +19,7 @@ from winnow_training.data.mixtures import (
     UNSURE,
     WORDS,
     Bank,
-    Kept,
+    BankClip,
     decibels,
     level,
     pick_band,
@@ -27,18 +27,7 @@ from winnow_training.data.mixtures import (
 )
 
 SEED = 7
-COMMON = [
-    "piano",
-    "organ",
-    "aguitar",
-    "eguitar",
-    "bass",
-    "strings",
-    "trumpet",
-    "sax",
-    "flute",
-    "kit",
-]
+COMMON = "piano organ aguitar eguitar bass strings trumpet sax flute kit".split()
 """Instruments that the first weights were trained on, by which the goal for instruments was set."""
 SPEECH = ["woman", "man"]
 RECORDED_SAMPLES = 5 * RATE
@@ -95,22 +84,22 @@ class Maker:
         sound = 0 if target is None else level(target) * np.float32(decibels(louder))
         mixture = sound + other
         scale = MIXTURE_RMS / np.sqrt((mixture**2).mean())
-        kept = None if target is None else sound * np.float32(scale)
+        truth = None if target is None else sound * np.float32(scale)
         return Case(
             key,
             WORDS[key]["held_out"][index],
             rows[index],
             (mixture * scale).astype(np.float32),
-            kept,
+            truth,
         )
 
-    def pair(self, names, company, key=None):
+    def pair(self, names, company):
         name = self.pick(names)
         other = self.pick(company, [name])
-        return self.case(key or name, self.clip(name), self.clip(other))
+        return self.case(name, self.clip(name), self.clip(other))
 
 
-def untrained(cache: Path, name: str, clips: list[Kept]) -> list[Kept]:
+def untrained(cache: Path, name: str, clips: list[BankClip]) -> list[BankClip]:
     """An instrument's clips by programs that play no clip that was trained on."""
     trained = {program(clip["origin"]) for clip in read_notes(cache, "train", name)["clips"]}
     return [clip for clip in clips if program(clip.origin) not in trained]
@@ -191,10 +180,10 @@ def recorded_cases(cache: Path) -> dict[str, list[Case]]:
 
 
 def absent_case(m: Maker) -> Case:
-    one = m.pick(m.bank.names)
-    two = m.pick(m.bank.names, [one])
-    key = m.pick(m.bank.names, [one, two])
-    return m.case(key, None, m.clip(one) + m.clip(two))
+    first = m.pick(m.bank.names)
+    second = m.pick(m.bank.names, [first])
+    key = m.pick(m.bank.names, [first, second])
+    return m.case(key, None, m.clip(first) + m.clip(second))
 
 
 def one_of_several(m: Maker) -> Case:

@@ -110,7 +110,7 @@ class Query:
 
 
 @dataclass
-class Kept:
+class BankClip:
     """A clip of a bank: from where to where, how loud and whence."""
 
     start: int
@@ -138,10 +138,10 @@ class Bank:
         }
         self.groups = find_groups(self.names)
 
-    def _clips(self, name: str, notes) -> list[Kept]:
+    def _clips(self, name: str, notes) -> list[BankClip]:
         offsets, samples = notes["offsets"], self.samples[name]
         return [
-            Kept(
+            BankClip(
                 start,
                 end,
                 float((samples[start:end].astype(np.float32) ** 2).mean()),
@@ -190,17 +190,17 @@ class Bank:
         between `before` and `after` is not silent."""
         clips = self.clips[name]
         while True:
-            kept = clips[rng.integers(len(clips))]
-            size = kept.end - kept.start
+            clip = clips[rng.integers(len(clips))]
+            size = clip.end - clip.start
             lead = int(rng.integers(0, length - size + 1)) if size < length else 0
             start = int(rng.integers(0, max(size, length) - length + 1)) - lead - before
             end = start + before + length + after
             inside = slice(max(0, start), min(size, end))
             cut = np.zeros(end - start, np.float32)
             cut[inside.start - start : inside.stop - start] = self.samples[name][
-                kept.start + inside.start : kept.start + inside.stop
+                clip.start + inside.start : clip.start + inside.stop
             ]
-            enough = 0.15 * kept.power * min(size, length)
+            enough = 0.15 * clip.power * min(size, length)
             if (cut[before : before + length] ** 2).sum() > enough:
                 return cut / 32768
 
@@ -210,8 +210,8 @@ def training_bank(cache: Path) -> Bank:
     bank = Bank(cache, "train", "train")
     if (cache / RECORDINGS).is_dir():
         bank.recorded = Bank(cache, "train", "train", is_recorded=True)
-        known = {*bank.names, *bank.recorded.names}
-        bank.names = [name for name in PHRASINGS["classes"] if name in known]
+        names = {*bank.names, *bank.recorded.names}
+        bank.names = [name for name in PHRASINGS["classes"] if name in names]
         bank.groups = find_groups(bank.names)
     return bank
 
@@ -329,17 +329,17 @@ def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
     return samples, {name}
 
 
-def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
+def together(first: np.ndarray, second: np.ndarray, rng) -> np.ndarray:
     """Two recordings of a class as one source, at once or one after the other."""
     if rng.random() < 0.4:
-        return level(one + other)
+        return level(first + second)
     ramp = rng.uniform(0.01, 0.3) * RATE
     share = (PLACES[:SAMPLES] - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
     fade = np.clip(share, 0, 1).astype(np.float32)
-    joined = one * (1 - fade) + other * fade
+    joined = first * (1 - fade) + second * fade
     # Each of two barks may be in the part that is faded; silence has no gradient.
     if (joined**2).mean() < KEEPS:
-        return level(one + other)
+        return level(first + second)
     return level(joined)
 
 

@@ -26,13 +26,18 @@ def load_average(path: Path, device="cpu"):
 
 
 def read_served(folder: Path) -> dict:
-    """Reads what `write_weights` wrote, as a checkpoint holds it: without the optimizers' state,
-    and rounded to float16."""
+    """Reads what `write_weights` wrote as a checkpoint: without the optimizers' state and the
+    learning curve, and rounded to float16."""
     config = json.loads((folder / "config.json").read_text())
     tensors = load_file(folder / "model.safetensors")
     state = {name: tensor.float() for name, tensor in tensors.items()}
     return dict(
-        config=config["model"], model=state, average=state, optimizers=[], **config["training"]
+        config=config["model"],
+        model=state,
+        average=state,
+        optimizers=[],
+        curve=[],
+        **config["training"],
     )
 
 
@@ -47,12 +52,12 @@ def read_weights(folder: Path) -> dict:
 def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
     """The checkpoint for the names that there are now and their meanings by `mini-prompts`; a name
     that is new begins with the mean of all codes."""
-    known = stored["config"]["names"]
+    earlier = stored["config"]["names"]
 
     def renamed(state):
         codes = state["name_codes.weight"]
         columns = [
-            codes[:, known.index(name)] if name in known else codes.mean(1) for name in NAMES
+            codes[:, earlier.index(name)] if name in earlier else codes.mean(1) for name in NAMES
         ]
         return state | {
             "name_codes.weight": torch.stack(columns, 1),
@@ -64,5 +69,5 @@ def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
         config=stored["config"] | dict(names=NAMES),
         model=renamed(stored["model"]),
         average=renamed(stored["average"]),
-        optimizers=stored["optimizers"] if known == NAMES else [],
+        optimizers=stored["optimizers"] if earlier == NAMES else [],
     )

@@ -49,7 +49,7 @@ def write_weights(model: Separator, stored: dict, folder: Path):
         "input_rms": MIXTURE_RMS,
         "names": [WORDS[name]["train"][0] for name in stored["config"]["names"]],
         "text_encoder": "all-MiniLM-L6-v2 (mean pooling, L2-normalised)",
-        "training": {key: stored[key] for key in ("step", "seconds", "curve")},
+        "training": {key: stored[key] for key in ("step", "seconds")},
     }
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
 
@@ -70,32 +70,34 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
     frames = spectrum.shape[1]
     padded = torch.nn.functional.pad(spectrum, (0, 0, 0, frames % PATCH))
     x_in = features(padded.real**2 + padded.imag**2)
-    kept = {
+    results = {
         "waveform": wave,
         "embedding": embedding,
         "spectrum.real": spectrum.real,
         "spectrum.imag": spectrum.imag,
         "features": x_in,
     }
-    x = kept["split"] = model.band_split(x_in)
+    x = results["split"] = model.band_split(x_in)
     z = model.initial_frame.expand(*x.shape[:2], -1)
     for index, block in enumerate(model.shared_blocks):
         x, z = block(x, z, None)
-        kept[f"shared.{index}.x"], kept[f"shared.{index}.z"] = x, z
-    code = kept["code"] = model.code(embedding)
+        results[f"shared.{index}.x"], results[f"shared.{index}.z"] = x, z
+    code = results["code"] = model.code(embedding)
     for index, block in enumerate(model.conditioned_blocks):
         x, z = block(x, z, code)
-        kept[f"cond.{index}.x"], kept[f"cond.{index}.z"] = x, z
-    kept["norm"] = model.mask_norm(x)
-    kept["head"] = model.mask_head(kept["norm"])
+        results[f"cond.{index}.x"], results[f"cond.{index}.z"] = x, z
+    results["norm"] = model.mask_norm(x)
+    results["head"] = model.mask_head(results["norm"])
     nothing = torch.zeros(1, x.shape[1], 2)
-    kept["mask_logits"], kept["activity"] = model(x_in, embedding, nothing, 1)
-    mask = torch.sigmoid(kept["mask_logits"])[:, :frames]
-    kept["target"] = istft(spectrum * mask, model.window, len(wave))[0] / scale
-    kept["spans"] = nothing.clone()
-    kept["spans"][:, GOLDEN_SPAN, 1] = 1
-    kept["spans.mask_logits"], kept["spans.activity"] = model(x_in, embedding, kept["spans"], 1)
-    return {name: tensor.contiguous().clone() for name, tensor in kept.items()}
+    results["mask_logits"], results["activity"] = model(x_in, embedding, nothing, 1)
+    mask = torch.sigmoid(results["mask_logits"])[:, :frames]
+    results["target"] = istft(spectrum * mask, model.window, len(wave))[0] / scale
+    results["spans"] = nothing.clone()
+    results["spans"][:, GOLDEN_SPAN, 1] = 1
+    results["spans.mask_logits"], results["spans.activity"] = model(
+        x_in, embedding, results["spans"], 1
+    )
+    return {name: tensor.contiguous().clone() for name, tensor in results.items()}
 
 
 @torch.no_grad()

@@ -129,10 +129,10 @@ def split_batch(flat: torch.Tensor, count: int) -> list[torch.Tensor]:
 def make_batches(memory, ready, free, options, seed):
     torch.set_num_threads(1)
     os.nice(2)  # the steps should not wait for a processor
-    rng, known, bank = np.random.default_rng(seed), None, None
+    rng, earlier, bank = np.random.default_rng(seed), None, None
     while parent_process().is_alive():
-        if (banks := list_banks(options.cache)) != known:  # more may be unpacked meanwhile
-            known, bank = banks, training_bank(options.cache)
+        if (banks := list_banks(options.cache)) != earlier:  # more may be unpacked meanwhile
+            earlier, bank = banks, training_bank(options.cache)
         made = batch(bank, rng, options.batch, QUERIES, options.alike)
         if (slot := wait_for_free(free)) is None:
             return

@@ -66,8 +66,8 @@ def measure(model, cases: list[Case], size: int = 12) -> list[dict]:
         )
         estimate, activity = separate(model, mixture, embedding)
         match = match_of(activity, estimate, mixture)
-        found = (y.cpu().numpy() for y in (estimate, presence(match), match))
-        for case, target, gain, probability in zip(part, *found):
+        columns = (y.cpu().numpy() for y in (estimate, presence(match), match))
+        for case, target, gain, probability in zip(part, *columns):
             row = {"name": case.name, "prompt": case.prompt, "match": float(probability)}
             rows.append(row | scores(target, gain, case.mixture, case.target))
     return rows

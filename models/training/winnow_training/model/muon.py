@@ -7,16 +7,17 @@ import torch
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic Newton-Schulz step that drives singular values towards 1."""
+STEPS = 5
 
 
-def orthogonal(gradients, steps=5):
+def orthogonal(gradients):
     """The nearest matrices with singular values about 1: [count, rows, columns] likewise."""
     x = gradients.bfloat16()
     is_tall = x.shape[1] > x.shape[2]
     x = x.mT if is_tall else x
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     a, b, c = COEFFICIENTS
-    for _ in range(steps):
+    for _ in range(STEPS):
         square = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
     return (x.mT if is_tall else x).float()

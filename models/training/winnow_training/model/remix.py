@@ -26,7 +26,7 @@ def tell_apart() -> np.ndarray:
     mean."""
     means = [GROUPS.get(name, {name}) | UNSURE.get(name, set()) for name in WORDS]
     alike = [names.union(*(pair for pair in CONFUSABLE if pair & names)) for names in means]
-    return np.array([[not one & other for other in alike] for one in means])
+    return np.array([[not meanings & other for other in alike] for meanings in means])
 
 
 def of_one_family() -> np.ndarray:
@@ -56,7 +56,7 @@ class Remixer:
             return None
         # Two batches only, as to gather from all of them would copy all of them.
         chosen = [self.kept[place] for place in self.rng.choice(len(self.kept), 2, replace=False)]
-        asked, absent = (np.concatenate([one[field] for one in chosen]) for field in (1, 2))
+        asked, absent = (np.concatenate([batch[field] for batch in chosen]) for field in (1, 2))
         places = self.choose(asked, absent, len(asked) // 4)
         if places is None:
             return None
@@ -68,18 +68,18 @@ class Remixer:
         """Places of the first target, of the second, and of the second prompt, [count] each; None
         where something has no match."""
         present, missing = np.flatnonzero(~absent), np.flatnonzero(absent)
-        one = self.rng.choice(present, count)
-        apart, alike = (of[asked[one]][:, asked[present]] for of in (self.apart, self.is_alike))
+        first = self.rng.choice(present, count)
+        apart, alike = (of[asked[first]][:, asked[present]] for of in (self.apart, self.is_alike))
         wants_alike = (self.rng.random(count) < self.alike) & alike.any(1)
-        other = self.pick(present, np.where(wants_alike[:, None], alike, apart))
-        if other is None:
+        company = self.pick(present, np.where(wants_alike[:, None], alike, apart))
+        if company is None:
             return None
         is_absent = self.rng.random(count) < ABSENT
-        allowed = self.apart[asked[one]] & self.apart[asked[other]]
-        nothing = self.pick(missing, allowed[:, asked[missing]] | ~is_absent[:, None])
-        if nothing is None:
+        allowed = self.apart[asked[first]] & self.apart[asked[company]]
+        absentees = self.pick(missing, allowed[:, asked[missing]] | ~is_absent[:, None])
+        if absentees is None:
             return None
-        return one, other, np.where(is_absent, nothing, other)
+        return first, company, np.where(is_absent, absentees, company)
 
     def pick(self, places, allowed):
         """For each row of `allowed` one of `places` that it allows."""
@@ -88,22 +88,23 @@ class Remixer:
         return places[(self.rng.random(allowed.shape) * allowed).argmax(1)]
 
 
-def mix(batches, one, other, second, louder) -> list[torch.Tensor]:
+def mix(batches, first, company, second, louder) -> list[torch.Tensor]:
     """Tensors as `batch` has them: each mixture is of two targets, and its prompts are those of the
     first target and of the place `second`."""
     device = batches[0][0].device
     targets, embeddings, absent, activity, spans, asked = (
         torch.cat([tensors[field].flatten(0, 1) for tensors in batches]) for field in range(1, 7)
     )
-    one, other, second = (torch.from_numpy(places).to(device) for places in (one, other, second))
+    first, company, second = (
+        torch.from_numpy(places).to(device) for places in (first, company, second)
+    )
     gains = torch.from_numpy(10 ** (louder / 20)).to(device, torch.float32)
-    first, company = (level(targets[places]) for places in (one, other))
-    company = company * gains[:, None]
-    mixture = first + company
+    target, others = level(targets[first]), level(targets[company]) * gains[:, None]
+    mixture = target + others
     scale = MIXTURE_RMS / (mixture.pow(2).mean(1, keepdim=True).sqrt() + 1e-9)
     is_there = 1 - absent[second]
-    made = torch.stack([first * scale, company * scale * is_there[:, None]], 1)
-    pairs = torch.stack([one, second], 1)
+    made = torch.stack([target * scale, others * scale * is_there[:, None]], 1)
+    pairs = torch.stack([first, second], 1)
     rest = [field[pairs] for field in (embeddings, absent, activity, spans, asked)]
     return [mixture * scale, made, *rest]
 

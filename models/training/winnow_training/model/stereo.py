@@ -1,5 +1,5 @@
-"""Two channels: what the network reads of them, and how its masks become a filter. As views.ts and
-spatial-filter.ts have it.
+"""Two channels: what the network reads of them, and how its masks become a filter. As in
+mid-side.ts and spatial-filter.ts.
 """
 
 import torch
@@ -21,16 +21,16 @@ def separate_stereo(model, mixture, embedding):
     views = [(left + right) / 2, (left - right) / 2]
     powers = [view.pow(2).sum() for view in views]
     loudest = max(powers)
-    kept = [index for index, power in enumerate(powers) if power > EMPTY * loudest] or [0]
-    found = [of_view(model, views[index], embedding) for index in kept]
+    audible = [index for index, power in enumerate(powers) if power > EMPTY * loudest] or [0]
+    answers = [of_view(model, views[index], embedding) for index in audible]
     spectrum = stft(mixture, model.window)
     middle, side = (spectrum[0] + spectrum[1]) / 2, (spectrum[0] - spectrum[1]) / 2
-    weights = [((middle, side)[index].abs() ** 2) for index in kept]
+    weights = [((middle, side)[index].abs() ** 2) for index in audible]
     total = sum(weights)
-    joined = sum(weight * mask for weight, (mask, _) in zip(weights, found))
-    mask = found[0][0] if len(kept) == 1 else torch.where(total > 0, joined / total, 0.0)
+    joined = sum(weight * mask for weight, (mask, _) in zip(weights, answers))
+    mask = answers[0][0] if len(audible) == 1 else torch.where(total > 0, joined / total, 0.0)
     target = istft(filter_by_place(spectrum, mask), model.window, mixture.shape[1])
-    return target, torch.stack([activity for _, activity in found]).amax(0)
+    return target, torch.stack([activity for _, activity in answers]).amax(0)
 
 
 def of_view(model, view, embedding):

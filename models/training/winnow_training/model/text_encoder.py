@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-ENCODER = Path(__file__).resolve().parents[4] / ".runtime" / "text-encoder"
+FOLDER = Path(__file__).resolve().parents[4] / ".runtime" / "text-encoder"
 
 
-def load_encoder(folder: Path):
-    """A function of a list of n texts to their embeddings, [n, 384] float32."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).eval()
+def load_encoder():
+    """Returns a function from n texts to their embeddings, [n, 384] float32."""
+    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+    model = AutoModel.from_pretrained(FOLDER).eval()
 
     @torch.no_grad()
     def embed(texts: list[str]) -> np.ndarray:

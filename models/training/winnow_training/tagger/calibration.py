@@ -11,8 +11,8 @@ from winnow_training.data.mixtures import CONFUSABLE, GROUPS, UNSURE
 from winnow_training.tagger.cases import RELATIVES, Case
 from winnow_training.tagger.clips import CLASSES
 from winnow_training.tagger.decisions import (
-    Alone,
-    Combined,
+    AloneRule,
+    CombinedRule,
     Rules,
     calibrated,
     evidence,
@@ -48,14 +48,14 @@ class Calibration:
     rules: Rules
     group_rules: Rules
     """Rules for groups, which have no relatives."""
-    combined: Combined | None = None
-    group_combined: Combined | None = None
+    combined: CombinedRule | None = None
+    group_combined: CombinedRule | None = None
     """Rules for the evidence with mini's match, once `tagger-combine` has fitted them …"""
-    alone: Alone | None = None
-    group_alone: Alone | None = None
+    alone: AloneRule | None = None
+    group_alone: AloneRule | None = None
     """… for the evidence without it …"""
-    listed: Alone | None = None
-    group_listed: Alone | None = None
+    listed: AloneRule | None = None
+    group_listed: AloneRule | None = None
     """… and for sounds that nobody asked for, of which any is as likely as another."""
 
     def classes(self, logits: np.ndarray) -> np.ndarray:
@@ -70,11 +70,13 @@ def fit(logits: np.ndarray, labels: np.ndarray, weights: np.ndarray):
     """[N, classes] each to scales and offsets [classes], held to common ones."""
     z, truth, said = (torch.from_numpy(np.float32(part)) for part in (logits, labels, weights))
     common = torch.tensor([0.0, 0.0], requires_grad=True)
-    own = torch.zeros(2, z.shape[1], requires_grad=True)
-    optimiser = torch.optim.LBFGS([common, own], max_iter=FIT_STEPS, line_search_fn="strong_wolfe")
+    by_class = torch.zeros(2, z.shape[1], requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [common, by_class], max_iter=FIT_STEPS, line_search_fn="strong_wolfe"
+    )
 
     def parts():
-        return torch.exp(common[0] + own[0]), common[1] + own[1]
+        return torch.exp(common[0] + by_class[0]), common[1] + by_class[1]
 
     def closure():
         optimiser.zero_grad()
@@ -82,7 +84,7 @@ def fit(logits: np.ndarray, labels: np.ndarray, weights: np.ndarray):
         each = functional.binary_cross_entropy_with_logits(
             z * scales + offsets, truth, reduction="none"
         )
-        prior = OWN_PRIOR * (own[0] ** 2 * 4 + own[1] ** 2).mean()
+        prior = OWN_PRIOR * (by_class[0] ** 2 * 4 + by_class[1] ** 2).mean()
         loss = (each * said).mean() + prior / z.shape[1]
         loss.backward()
         return loss
@@ -170,9 +172,11 @@ def discounted(file: File, rules: Rules) -> np.ndarray:
 
 def asked(files: list[File], rules: Rules) -> dict[str, np.ndarray]:
     """Evidence of what is asked, by kind."""
-    kept = [both_evidences(file, rules)[1] for file in files]
+    evidences = [both_evidences(file, rules)[1] for file in files]
     return {
-        kind: np.concatenate([one[getattr(file, kind)] for one, file in zip(kept, files)])
+        kind: np.concatenate(
+            [values[getattr(file, kind)] for values, file in zip(evidences, files)]
+        )
         for kind in KINDS
     }
 
@@ -197,14 +201,14 @@ def choose_rules(lengths: list[list[File]]) -> Rules:
         scores = [asked(files, rules) for files in lengths]
         found = max(
             max(
-                threshold(one["unrelated"], FALSE_UNRELATED),
-                threshold(one["related"], FALSE_RELATED),
+                threshold(score["unrelated"], FALSE_UNRELATED),
+                threshold(score["related"], FALSE_RELATED),
             )
-            for one in scores
+            for score in scores
         )
-        hits = float(np.mean([(one["present"] >= found).mean() for one in scores]))
+        hits = float(np.mean([(score["present"] >= found).mean() for score in scores]))
         if hits > best[0]:
-            lowest = min(float(np.quantile(one["present"], MISSED)) for one in scores)
+            lowest = min(float(np.quantile(score["present"], MISSED)) for score in scores)
             best = hits, replace(rules, found=found, absent=min(found, lowest))
     return best[1]
 
@@ -215,17 +219,17 @@ def choose_spans(files: list[File], rules: Rules) -> Rules:
     slacked = [
         replace(rules, begins=rules.found, goes_on=rules.found - slack) for slack in SPAN_SLACKS
     ]
-    return max(slacked, key=lambda one: span_score(files, one))
+    return max(slacked, key=lambda slack_rules: span_score(files, slack_rules))
 
 
 def span_score(files: list[File], rules: Rules) -> float:
     """How well spans fit: the mean over found sounds of twice the overlap by both lengths (F1)."""
     scores = []
     for file in files:
-        kept = discounted(file, rules)
-        for place in file.present[evidence(kept, rules)[file.present] >= rules.found]:
-            said = np.zeros(len(kept))
-            for start, end in spans_of(kept[:, place], rules):
+        logits = discounted(file, rules)
+        for place in file.present[evidence(logits, rules)[file.present] >= rules.found]:
+            said = np.zeros(len(logits))
+            for start, end in spans_of(logits[:, place], rules):
                 said[start:end] = 1
             truth = file.labels[:, place]
             scores.append(2 * (said * truth).sum() / max(1, said.sum() + truth.sum()))
@@ -259,15 +263,15 @@ def states(files: list[File], rules: Rules, relatives: list[list[int]]):
     """Kind of what is asked to shares of states."""
     counted = {kind: [] for kind in KINDS}
     for file in files:
-        plain, kept = both_evidences(file, rules)
+        plain, remaining = both_evidences(file, rules)
         for kind in KINDS:
             for place in getattr(file, kind):
                 others = relatives[place]
-                has_relative = bool(others) and kept[others].max() >= rules.found
-                state = state_of(plain[place], kept[place], has_relative, rules)
+                has_relative = bool(others) and remaining[others].max() >= rules.found
+                state = state_of(plain[place], remaining[place], has_relative, rules)
                 counted[kind].append(state)
     return {
-        kind: {state: found.count(state) / len(found) for state in STATES}
-        for kind, found in counted.items()
-        if found
+        kind: {state: states.count(state) / len(states) for state in STATES}
+        for kind, states in counted.items()
+        if states
     }

@@ -73,7 +73,7 @@ class Case:
 
 
 @dataclass
-class Recorded:
+class OwnedClip:
     """A clip, int16."""
 
     owner: str
@@ -84,7 +84,7 @@ class Recorded:
         room = len(self.samples) - length
         starts = rng.integers(0, room, 3) if room > 0 else [0]
         cuts = [self.samples[at : at + length].astype(np.float32) for at in starts]
-        return level(max(cuts, key=lambda one: float((one**2).sum())) / 32768)
+        return level(max(cuts, key=lambda cut: float((cut**2).sum())) / 32768)
 
 
 class Clips:
@@ -93,23 +93,27 @@ class Clips:
 
     def __init__(self, cache: Path, split: str, or_made: bool = False):
         self.cache = cache
-        self.clips: dict[str, list[Recorded]] = {}
+        self.clips: dict[str, list[OwnedClip]] = {}
         banks = sources(cache, "test" if split == "test" else "train")
-        origins = {one.key: origins_of(cache, one) for one in banks}
+        origins = {source.key: origins_of(cache, source) for source in banks}
         owners = calibration_owners(origins) if split == "calibration" else set()
-        for one in sorted(banks, key=lambda one: not one.is_recorded):
-            if one.name in self.clips or one.name == OTHER or not (one.is_recorded or or_made):
+        for source in sorted(banks, key=lambda source: not source.is_recorded):
+            if (
+                source.name in self.clips
+                or source.name == OTHER
+                or not (source.is_recorded or or_made)
+            ):
                 continue
-            kept = for_calibration(origins[one.key], owners)
+            kept = for_calibration(origins[source.key], owners)
             kept = kept if split == "calibration" else np.ones(len(kept), bool)
-            self._add(one, origins[one.key], kept)
+            self._add(source, origins[source.key], kept)
 
     def _add(self, source: Source, origins: list[str], kept: np.ndarray):
         folder = source.bank(self.cache)
         offsets = read_notes(folder, source.split, source.name)["offsets"]
         samples = np.load(folder / f"{source.split}-{source.name}.npy", mmap_mode="r")
         clips = [
-            Recorded(origin, samples[start:end])
+            OwnedClip(origin, samples[start:end])
             for start, end, origin, is_kept in zip(offsets, offsets[1:], origins, kept)
             if is_kept
         ]
@@ -149,25 +153,23 @@ def make_case(clips: Clips, rng, names: list[str], seconds: float) -> Case:
     total = np.sum(tracks, 0)
     scale = decibels(rng.uniform(*LEVELS_DB)) / max(float(np.sqrt((total**2).mean())), 1e-6)
     powers = [
-        mel_power(torch.from_numpy((one * scale).astype(np.float32))).numpy() for one in tracks
+        mel_power(torch.from_numpy((track * scale).astype(np.float32))).numpy() for track in tracks
     ]
     labels, weights = label(names, powers, np.sum(powers, 0))
     samples = (total * scale).astype(np.float32)
     return Case(samples, [PLACE[name] for name in names], labels, weights)
 
 
-def make_cases(clips: Clips, count: int, seconds: float, seed: int, sources: int = 2) -> list[Case]:
-    """Every class in turn, with company that is not confusable with it."""
+def make_cases(clips: Clips, count: int, seconds: float, seed: int) -> list[Case]:
+    """Every class in turn, with another that is not confusable with it."""
     rng = np.random.default_rng(seed)
-    names, made = clips.names(), []
+    names, cases = clips.names(), []
     for number in range(count):
-        chosen = [names[number % len(names)]]
-        while len(chosen) < sources:
-            alike = ALIKE[[PLACE[name] for name in chosen]].any(0)
-            others = [name for name in names if name not in chosen and not alike[PLACE[name]]]
-            chosen.append(str(rng.choice(others)))
-        made.append(make_case(clips, rng, chosen, seconds))
-    return made
+        name = names[number % len(names)]
+        alike = ALIKE[PLACE[name]]
+        others = [other for other in names if other != name and not alike[PLACE[other]]]
+        cases.append(make_case(clips, rng, [name, str(rng.choice(others))], seconds))
+    return cases
 
 
 def files_of(clips: Clips, share: float, seed: int) -> dict[int, list[Case]]:
@@ -182,8 +184,8 @@ def files_of(clips: Clips, share: float, seed: int) -> dict[int, list[Case]]:
 def logits_of(model, cases: list[Case]) -> list[np.ndarray]:
     """[steps, classes] of each."""
     model.eval()
-    found = []
+    logits = []
     for case in cases:
         features = log_mel(mel_power(torch.from_numpy(case.samples)))
-        found.append(model(features[None])[0].numpy())
-    return found
+        logits.append(model(features[None])[0].numpy())
+    return logits

@@ -8,7 +8,7 @@ import torch
 
 from winnow_training.tagger.calibration import Calibration
 from winnow_training.tagger.clips import CLASSES
-from winnow_training.tagger.decisions import Alone, Combined, Rules
+from winnow_training.tagger.decisions import AloneRule, CombinedRule, Rules
 from winnow_training.tagger.network import Tagger
 
 
@@ -30,9 +30,9 @@ def read_calibration(cache: Path, name: str) -> Calibration:
     for key in ("rules", "group_rules"):
         stored[key] = Rules(**stored[key])
     for key in ("combined", "group_combined"):
-        stored[key] = stored.get(key) and Combined(**stored[key])
+        stored[key] = stored.get(key) and CombinedRule(**stored[key])
     for key in ("alone", "group_alone", "listed", "group_listed"):
-        stored[key] = stored.get(key) and Alone(**stored[key])
+        stored[key] = stored.get(key) and AloneRule(**stored[key])
     return Calibration(**stored)
 
 

@@ -55,8 +55,12 @@ class Source:
 
 def sources(cache: Path, split: str) -> list[Source]:
     """All banks of a split that the cache has."""
-    found = [Source(name, real, split) for name in [*CLASSES, OTHER] for real in (False, True)]
-    return [one for one in found if (one.bank(cache) / f"{split}-{one.name}.json").exists()]
+    candidates = [Source(name, real, split) for name in [*CLASSES, OTHER] for real in (False, True)]
+    return [
+        source
+        for source in candidates
+        if (source.bank(cache) / f"{split}-{source.name}.json").exists()
+    ]
 
 
 def write_variant(cache: Path, source: Source, variant: int) -> None:
@@ -106,7 +110,7 @@ def calibration_owners(clips: dict[str, list[str]]) -> set[str]:
     """Owners who are kept for calibration in all classes that they have clips of, of each class's
     clips' origins: one of CALIBRATION_SHARE owners, but never most of a class."""
     counts = {
-        key: Counter(part for one in origins for part in one.split("; "))
+        key: Counter(part for origin in origins for part in origin.split("; "))
         for key, origins in clips.items()
     }
     shares: dict[str, float] = {}

@@ -24,7 +24,7 @@ from winnow_training.tagger.calibration import (
     threshold,
 )
 from winnow_training.tagger.cases import RELATIVES, Case
-from winnow_training.tagger.decisions import Alone, Combined, Rules
+from winnow_training.tagger.decisions import AloneRule, CombinedRule, Rules
 from winnow_training.tagger.matches import Row
 
 SHARPNESS = (0.5, 1.0, 2.0, 4.0)
@@ -37,7 +37,7 @@ RELIABILITY_BINS = 10
 
 
 @dataclass
-class Asked:
+class Questions:
     """What N sounds that files of one length were asked for have for and against them."""
 
     evidence: np.ndarray
@@ -59,19 +59,19 @@ class Asked:
         return made
 
 
-def joined(lengths: list[Asked]) -> Asked:
+def joined(lengths: list[Questions]) -> Questions:
     """All that files of any length were asked for."""
-    return Asked(
-        np.concatenate([one.evidence for one in lengths]),
-        [chunks for one in lengths for chunks in one.chunks],
-        np.concatenate([one.kind for one in lengths]),
-        np.concatenate([one.has_relative for one in lengths]),
+    return Questions(
+        np.concatenate([questions.evidence for questions in lengths]),
+        [chunks for questions in lengths for chunks in questions.chunks],
+        np.concatenate([questions.kind for questions in lengths]),
+        np.concatenate([questions.has_relative for questions in lengths]),
     )
 
 
 def asked(
     calibration: Calibration, rows: list[Row], cases: list[Case], logits: list[np.ndarray]
-) -> tuple[Asked, Asked]:
+) -> tuple[Questions, Questions]:
     """Of classes and of groups; `rows` are of these files."""
     class_evidence, group_evidence = (
         [both_evidences(file, rules)[1] for file in files]
@@ -81,34 +81,34 @@ def asked(
         )
     )
 
-    def part(is_group: bool) -> Asked:
-        kept = [row for row in rows if row.is_group == is_group]
+    def part(is_group: bool) -> Questions:
+        part_rows = [row for row in rows if row.is_group == is_group]
         evidence = group_evidence if is_group else class_evidence
-        found = [
+        has_relative = [
             not is_group
             and any(
                 class_evidence[row.file][at] >= calibration.rules.found
                 for at in RELATIVES[row.place]
             )
-            for row in kept
+            for row in part_rows
         ]
-        return Asked(
-            np.array([evidence[row.file][row.place] for row in kept]),
-            [row.logits for row in kept],
-            np.array([row.kind for row in kept]),
-            np.array(found, bool),
+        return Questions(
+            np.array([evidence[row.file][row.place] for row in part_rows]),
+            [row.logits for row in part_rows],
+            np.array([row.kind for row in part_rows]),
+            np.array(has_relative, bool),
         )
 
     return part(False), part(True)
 
 
-def scores(one: Asked, rule: Combined) -> np.ndarray:
+def scores(questions: Questions, rule: CombinedRule) -> np.ndarray:
     """[N]: z."""
-    pairs = zip(one.evidence, one.chunks)
+    pairs = zip(questions.evidence, questions.chunks)
     return np.array([rule.score(evidence, np.array(chunks)) for evidence, chunks in pairs])
 
 
-def fit_rule(lengths: list[Asked]) -> Combined:
+def fit_rule(lengths: list[Questions]) -> CombinedRule:
     """The rule by which sounds are most probable where they are there, and the thresholds by which
     no more than the shares that `calibration.py` has are wrong in files of any length."""
     fits = [fit_weights(lengths, sharpness) for sharpness in SHARPNESS]
@@ -121,31 +121,33 @@ def fit_rule(lengths: list[Asked]) -> Combined:
     return replace(rule, found=found, absent=absent)
 
 
-def fit_weights(lengths: list[Asked], sharpness: float) -> tuple[float, Combined]:
+def fit_weights(lengths: list[Questions], sharpness: float) -> tuple[float, CombinedRule]:
     """The mean loss of the rule that has the least, without its thresholds."""
-    plain = Combined(sharpness, tagger=0, match=1, offset=0, found=0, absent=0)
-    one = joined(lengths)
-    columns = np.stack([one.evidence, scores(one, plain), np.ones(len(one.kind))], 1)
-    found = logistic(columns, one.kind == "present", one.weights())
-    tagger, match, offset = (float(number) for number in found.x)
-    return found.fun, replace(plain, tagger=tagger, match=match, offset=offset)
+    plain = CombinedRule(sharpness, tagger=0, match=1, offset=0, found=0, absent=0)
+    questions = joined(lengths)
+    columns = np.stack(
+        [questions.evidence, scores(questions, plain), np.ones(len(questions.kind))], 1
+    )
+    fit = logistic(columns, questions.kind == "present", questions.weights())
+    tagger, match, offset = (float(number) for number in fit.x)
+    return fit.fun, replace(plain, tagger=tagger, match=match, offset=offset)
 
 
-def fit_alone(evidence: np.ndarray, is_there: np.ndarray, weights: np.ndarray) -> Alone:
+def fit_alone(evidence: np.ndarray, is_there: np.ndarray, weights: np.ndarray) -> AloneRule:
     """[N] each; the weights sum to 1."""
     columns = np.stack([evidence, np.ones(len(evidence))], 1)
     tagger, offset = logistic(columns, is_there, weights).x
-    return Alone(float(tagger), float(offset))
+    return AloneRule(float(tagger), float(offset))
 
 
-def fit_listed(files: list[File], rules: Rules) -> Alone:
+def fit_listed(files: list[File], rules: Rules) -> AloneRule:
     """Of all that may be asked of files, as often as it is there."""
     evidence, truth = [], []
     for file in files:
-        kept = both_evidences(file, rules)[1]
+        evidences = both_evidences(file, rules)[1]
         for kind in KINDS:
             places = getattr(file, kind)
-            evidence.append(kept[places])
+            evidence.append(evidences[places])
             truth.append(np.full(len(places), kind == "present"))
     count = sum(map(len, evidence))
     return fit_alone(np.concatenate(evidence), np.concatenate(truth), np.full(count, 1 / count))
@@ -163,13 +165,15 @@ def logistic(columns: np.ndarray, is_there: np.ndarray, weights: np.ndarray):
     return minimize(loss, [0.5] * inner + [0], bounds=bounds)
 
 
-def combine(calibration: Calibration, lengths: list[tuple[Asked, Asked]]) -> Calibration:
+def combine(calibration: Calibration, lengths: list[tuple[Questions, Questions]]) -> Calibration:
     """`calibration` with rules for both, of what files of each length were asked for."""
     rules = {}
     for prefix, parts in zip(("", "group_"), zip(*lengths)):
-        one = joined(list(parts))
+        questions = joined(list(parts))
         rules[f"{prefix}combined"] = fit_rule(list(parts))
-        rules[f"{prefix}alone"] = fit_alone(one.evidence, one.kind == "present", one.weights())
+        rules[f"{prefix}alone"] = fit_alone(
+            questions.evidence, questions.kind == "present", questions.weights()
+        )
     return replace(calibration, **rules)
 
 
@@ -184,30 +188,32 @@ def with_listed(
     )
 
 
-def combined_states(one: Asked, rule: Combined) -> dict[str, dict[str, float]]:
+def combined_states(questions: Questions, rule: CombinedRule) -> dict[str, dict[str, float]]:
     """Kind to shares of states."""
-    states = np.array([rule.state(z, near) for z, near in zip(scores(one, rule), one.has_relative)])
+    states = np.array(
+        [rule.state(z, near) for z, near in zip(scores(questions, rule), questions.has_relative)]
+    )
     return {
-        kind: {state: float((states[one.kind == kind] == state).mean()) for state in STATES}
+        kind: {state: float((states[questions.kind == kind] == state).mean()) for state in STATES}
         for kind in SHARES
-        if (one.kind == kind).any()
+        if (questions.kind == kind).any()
     }
 
 
 def reliability(
-    lengths: list[Asked], rule: Combined
+    lengths: list[Questions], rule: CombinedRule
 ) -> tuple[list[tuple[float, float, int]], float]:
     """Of each tenth of probabilities the mean, the share of sounds that are there and their number;
     and the mean gap between both (expected calibration error)."""
-    one = joined(lengths)
-    said = 1 / (1 + np.exp(-scores(one, rule)))
-    truth, weights = one.kind == "present", one.weights()
-    places = np.minimum((said * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
+    questions = joined(lengths)
+    probabilities = 1 / (1 + np.exp(-scores(questions, rule)))
+    truth, weights = questions.kind == "present", questions.weights()
+    places = np.minimum((probabilities * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
     rows, error = [], 0.0
     for place in np.unique(places):
-        kept = places == place
-        share = weights[kept] / weights[kept].sum()
-        mean, true = float(share @ said[kept]), float(share @ truth[kept])
-        rows.append((mean, true, int(kept.sum())))
-        error += weights[kept].sum() * abs(mean - true)
+        in_bin = places == place
+        share = weights[in_bin] / weights[in_bin].sum()
+        mean, true = float(share @ probabilities[in_bin]), float(share @ truth[in_bin])
+        rows.append((mean, true, int(in_bin.sum())))
+        error += weights[in_bin].sum() * abs(mean - true)
     return rows, float(error)

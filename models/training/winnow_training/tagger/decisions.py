@@ -41,7 +41,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Combined:
+class CombinedRule:
     """Numbers by which the evidence and the match of mini decide together, see `combined.py`."""
 
     match_sharpness: float
@@ -72,7 +72,7 @@ class Combined:
 
 
 @dataclass(frozen=True)
-class Alone:
+class AloneRule:
     """Makes a logit of the evidence, whose sigmoid is a probability."""
 
     tagger: float
@@ -108,8 +108,8 @@ def grouped(logits: np.ndarray, members: list[list[int]]) -> np.ndarray:
 
 def smoothed(logits: np.ndarray) -> np.ndarray:
     """[steps, …]: each with its neighbours; at the ends with the one that there is."""
-    before, own, after = SMOOTHING
-    total, weights = own * logits, np.full(len(logits), own)
+    before, centre, after = SMOOTHING
+    total, weights = centre * logits, np.full(len(logits), centre)
     total[1:] += before * logits[:-1]
     total[:-1] += after * logits[1:]
     weights[1:] += before
@@ -138,27 +138,27 @@ def evidence(logits: np.ndarray, rules: Rules) -> np.ndarray:
 def answer(logits: np.ndarray, place: int, relatives: list[list[int]], rules: Rules) -> Answer:
     """Answers for the class at `place`, by calibrated logits [steps, classes]."""
     smooth = smoothed(logits)
-    own = discounted(smooth, relatives, rules)
-    plain, kept = evidence(smooth, rules), evidence(own, rules)
+    remaining_logits = discounted(smooth, relatives, rules)
+    plain, remaining = evidence(smooth, rules), evidence(remaining_logits, rules)
     others = relatives[place]
-    best = max(others, key=lambda other: kept[other]) if others else None
+    best = max(others, key=lambda other: remaining[other]) if others else None
     state = state_of(
-        plain[place], kept[place], best is not None and kept[best] >= rules.found, rules
+        plain[place], remaining[place], best is not None and remaining[best] >= rules.found, rules
     )
-    places = spans_of(own[:, place], rules) if state in ("found", "unsure") else []
+    places = spans_of(remaining_logits[:, place], rules) if state in ("found", "unsure") else []
     return Answer(
         state,
-        float(kept[place]),
+        float(remaining[place]),
         best if state == "similar" else None,
         [(start * STEP_SECONDS, end * STEP_SECONDS) for start, end in places],
         sum(end - start for start, end in places) / len(logits),
     )
 
 
-def state_of(plain: float, kept: float, has_relative: bool, rules: Rules) -> str:
-    """`plain` is the evidence for the sound, `kept` what relatives leave of it; `has_relative`
+def state_of(plain: float, remaining: float, has_relative: bool, rules: Rules) -> str:
+    """`plain` is the evidence for the sound, `remaining` what relatives leave of it; `has_relative`
     tells whether a sound of its family is found."""
-    if kept >= rules.found:
+    if remaining >= rules.found:
         return "found"
     if plain < rules.absent:
         return "absent"

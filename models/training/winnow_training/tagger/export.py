@@ -29,56 +29,52 @@ TINY = {"classes": 5, "widths": (4, 4, 8, 8, 8), "hidden": 8, "temporal": 2}
 TINY_STEPS, LANE_STEPS = 4, 12
 
 
+def layers_of(model: Tagger):
+    """Yields each layer by its name in the file, with the order of its weight's axes there."""
+    image, sequence, dense = (2, 3, 1, 0), (2, 1, 0), (1, 0)
+    for index, halving in enumerate(model.halvings):
+        yield f"halving.{index}", halving, image
+    for index, block in enumerate(model.blocks):
+        yield f"block.{index}.first", block.first, image
+        yield f"block.{index}.second", block.second, image
+    yield "gather", model.gather, dense
+    for index, steps in enumerate(model.steps):
+        yield f"steps.{index}", steps, sequence
+    yield "classify", model.classify, dense
+
+
 def folded(model: Tagger) -> dict[str, torch.Tensor]:
     """The weights as they are served, float32."""
     served = {}
-
-    def add(name: str, kernel: torch.Tensor, bias: torch.Tensor, axes: tuple[int, ...]):
+    for name, layer, axes in layers_of(model):
+        is_dense = isinstance(layer, torch.nn.Linear)
+        kernel, bias = (layer.weight, layer.bias) if is_dense else fold_norm(layer)
         served[f"{name}.weight"] = kernel.detach().permute(axes).contiguous()
         served[f"{name}.bias"] = bias.detach().clone()
-
-    def convolution(name: str, layer, axes: tuple[int, ...]):
-        norm = layer.norm
-        gain = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-        kernel = layer.conv.weight * gain.view(-1, *[1] * (layer.conv.weight.dim() - 1))
-        add(name, kernel, norm.bias - norm.running_mean * gain, axes)
-
-    for index, halving in enumerate(model.halvings):
-        convolution(f"halving.{index}", halving, (2, 3, 1, 0))
-    for index, block in enumerate(model.blocks):
-        convolution(f"block.{index}.first", block.first, (2, 3, 1, 0))
-        convolution(f"block.{index}.second", block.second, (2, 3, 1, 0))
-    add("gather", model.gather.weight, model.gather.bias, (1, 0))
-    for index, steps in enumerate(model.steps):
-        convolution(f"steps.{index}", steps, (2, 1, 0))
-    add("classify", model.classify.weight, model.classify.bias, (1, 0))
     return served
 
 
+def fold_norm(layer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns the kernel and the bias that a convolution has with its batch norm in them."""
+    norm = layer.norm
+    gain = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+    kernel = layer.conv.weight * gain.view(-1, *[1] * (layer.conv.weight.dim() - 1))
+    return kernel, norm.bias - norm.running_mean * gain
+
+
 def unfolded(served: dict[str, torch.Tensor], model: Tagger) -> Tagger:
-    """`model` with the weights of `folded`, whose batch norms then do nothing."""
-
-    def convolution(name: str, layer, axes: tuple[int, ...]):
-        layer.conv.weight.data = served[f"{name}.weight"].float().permute(axes).contiguous()
-        norm = layer.norm
-        norm.running_mean.zero_()
-        norm.running_var.fill_(1 - norm.eps)
-        norm.weight.data.fill_(1)
-        norm.bias.data = served[f"{name}.bias"].float()
-
-    def dense(name: str, layer):
-        layer.weight.data = served[f"{name}.weight"].float().T.contiguous()
-        layer.bias.data = served[f"{name}.bias"].float()
-
-    for index, halving in enumerate(model.halvings):
-        convolution(f"halving.{index}", halving, (3, 2, 0, 1))
-    for index, block in enumerate(model.blocks):
-        convolution(f"block.{index}.first", block.first, (3, 2, 0, 1))
-        convolution(f"block.{index}.second", block.second, (3, 2, 0, 1))
-    dense("gather", model.gather)
-    for index, steps in enumerate(model.steps):
-        convolution(f"steps.{index}", steps, (2, 1, 0))
-    dense("classify", model.classify)
+    """Puts the weights of `folded` into `model`, whose batch norms then do nothing."""
+    for name, layer, axes in layers_of(model):
+        inverse = [axes.index(axis) for axis in range(len(axes))]
+        kernel = served[f"{name}.weight"].float().permute(inverse).contiguous()
+        bias = served[f"{name}.bias"].float()
+        if isinstance(layer, torch.nn.Linear):
+            layer.weight.data, layer.bias.data = kernel, bias
+            continue
+        layer.conv.weight.data, layer.norm.bias.data = kernel, bias
+        layer.norm.running_mean.zero_()
+        layer.norm.running_var.fill_(1 - layer.norm.eps)
+        layer.norm.weight.data.fill_(1)
     return model.eval()
 
 
@@ -117,10 +113,14 @@ def golden_tiny() -> dict[str, torch.Tensor]:
     served = {f"weights.{name}": tensor for name, tensor in folded(model).items()}
     wave = torch.from_numpy(made_up_wave(TINY_STEPS))[None]
     power = mel_power(wave)
-    kept = {"wave": wave, "mel_matrix": torch.from_numpy(features.mel_matrix()), "mel_power": power}
-    kept["log_mel"] = log_mel(power)
-    kept["logits"] = model(kept["log_mel"], kept)
-    return {name: one.contiguous().clone() for name, one in {**served, **kept}.items()}
+    results = {
+        "wave": wave,
+        "mel_matrix": torch.from_numpy(features.mel_matrix()),
+        "mel_power": power,
+    }
+    results["log_mel"] = log_mel(power)
+    results["logits"] = model(results["log_mel"], results)
+    return {name: tensor.contiguous().clone() for name, tensor in {**served, **results}.items()}
 
 
 @torch.no_grad()
@@ -166,7 +166,7 @@ def config_of(model: Tagger, stored: dict, calibration: Calibration) -> dict:
         "rules": dataclasses.asdict(calibration.rules),
         "group_rules": dataclasses.asdict(calibration.group_rules),
         **presence_config(calibration),
-        "training": {key: stored[key] for key in ("step", "seconds", "curve")},
+        "training": {key: stored[key] for key in ("step", "seconds")},
     }
 
 

@@ -56,12 +56,8 @@ def hann() -> torch.Tensor:
 
 def mel_power(samples: torch.Tensor) -> torch.Tensor:
     """[..., steps * STEP_SAMPLES] to [..., frames, MELS], with silence beyond both ends."""
-    return padded_mel_power(torch.nn.functional.pad(samples, (EDGE, EDGE)))
-
-
-def padded_mel_power(samples: torch.Tensor) -> torch.Tensor:
-    """As `mel_power`, of samples that have EDGE more at both ends."""
-    spectrum = torch.fft.rfft(samples.unfold(-1, WINDOW, HOP) * hann())
+    padded = torch.nn.functional.pad(samples, (EDGE, EDGE))
+    spectrum = torch.fft.rfft(padded.unfold(-1, WINDOW, HOP) * hann())
     return (spectrum.real**2 + spectrum.imag**2) @ torch.from_numpy(mel_matrix())
 
 

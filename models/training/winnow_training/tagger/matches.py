@@ -46,11 +46,11 @@ class Row:
     logits: list[float]
 
 
-def cases_of(cache: Path, split: str, share: float = 1) -> dict[int, list[Case]]:
-    """Length in seconds to files of two sounds, always the same. `share`: only so many of them."""
+def cases_of(cache: Path, split: str) -> dict[int, list[Case]]:
+    """Returns files of two sounds by their length in seconds, always the same."""
     clips = Clips(cache, split, split in OR_MADE)
     return {
-        seconds: make_cases(clips, max(1, round(share * count)), seconds, SEEDS[split] + number)
+        seconds: make_cases(clips, count, seconds, SEEDS[split] + number)
         for number, (seconds, count) in enumerate(FILES.items())
     }
 
@@ -59,12 +59,12 @@ def asked_of(case: Case, rng: np.random.Generator) -> list[tuple[bool, int, str]
     """Of whether it is a group, its place and its kind: all classes that are present, and some
     that are not."""
     absent = {"unrelated": case.unrelated(), "related": case.related()}
-    asked = [(False, int(place), "present") for place in audible(case)]
+    questions = [(False, int(place), "present") for place in audible(case)]
     for kind, count in ASKED.items():
-        asked += [(False, place, kind) for place in some(rng, absent[kind], count)]
+        questions += [(False, place, kind) for place in some(rng, absent[kind], count)]
     labels, _, is_absent = group_truth(case)
-    asked += [(True, place, "present") for place in some(rng, labels.any(0), 1)]
-    return asked + [(True, place, "unrelated") for place in some(rng, is_absent, 1)]
+    questions += [(True, place, "present") for place in some(rng, labels.any(0), 1)]
+    return questions + [(True, place, "unrelated") for place in some(rng, is_absent, 1)]
 
 
 def some(rng: np.random.Generator, is_one: np.ndarray, count: int) -> list[int]:
@@ -107,12 +107,12 @@ class Matches:
 
     def of(self, split: str, seconds: int) -> list[Row]:
         """At least one row, of the first files, as many as FILES has."""
-        wanted = split, seconds
+        part = split, seconds
         files = FILES[seconds]
-        kept = [row for row in self.rows if (row.split, row.seconds) == wanted and row.file < files]
-        if not kept:
+        rows = [row for row in self.rows if (row.split, row.seconds) == part and row.file < files]
+        if not rows:
             raise ValueError(f"{self.path} has no {split} files of {seconds} s: run tagger-match")
-        return kept
+        return rows
 
     def add(self, model, embed, cases: dict[str, dict[int, list[Case]]]):
         """`cases` by split and length. `embed` makes embeddings [texts, 384] of texts. Short
@@ -121,22 +121,22 @@ class Matches:
             is_group: embed([WORDS[name]["train"][0] for name in names])
             for is_group, names in ((False, CLASSES), (True, GROUP_NAMES))
         }
-        known = {(row.split, row.seconds, row.file) for row in self.rows}
+        answered = {(row.split, row.seconds, row.file) for row in self.rows}
         turns = [
             (seconds, number, split)
             for split, by_length in cases.items()
             for seconds, files in by_length.items()
             for number in range(len(files))
-            if (split, seconds, number) not in known
+            if (split, seconds, number) not in answered
         ]
         for seconds, number, split in sorted(turns):
             case = cases[split][seconds][number]
-            asked = asked_of(case, np.random.default_rng([SEEDS[split], seconds, number]))
-            embeddings = np.stack([prompts[is_group][place] for is_group, place, _ in asked])
+            questions = asked_of(case, np.random.default_rng([SEEDS[split], seconds, number]))
+            embeddings = np.stack([prompts[is_group][place] for is_group, place, _ in questions])
             logits = match_logits(model, case.samples, torch.from_numpy(embeddings)).T
             made = [
-                Row(split, seconds, number, *one, np.round(chunks, 4).tolist())
-                for one, chunks in zip(asked, logits)
+                Row(split, seconds, number, *question, np.round(chunks, 4).tolist())
+                for question, chunks in zip(questions, logits)
             ]
             self.rows += made
             with self.path.open("a") as file:

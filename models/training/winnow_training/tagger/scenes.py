@@ -34,44 +34,19 @@ SAME_FAMILY = 0.3
 """So often the second source is of a family of the first one's."""
 FAMILIES = [
     *GROUPS.values(),
-    {"woman", "man", "child", "whisper", "singing", "laughter", "scream", "crowd", "baby"},
-    {"chainsaw", "drill", "saw", "vacuum", "fan", "appliance", "engine", "airhiss"},
-    {
-        "phone",
-        "dialtone",
-        "doorbell",
-        "bell",
-        "siren",
-        "alarm",
-        "refereewhistle",
-        "morse",
-        "videogame",
-        "whistle",
-        "carhorn",
-        "trainhorn",
-    },
-    {
-        "clap",
-        "applause",
-        "footsteps",
-        "knock",
-        "door",
-        "keys",
-        "coins",
-        "dishes",
-        "chopping",
-        "writing",
-        "paper",
-        "tape",
-        "ball",
-        "glass",
-        "click",
-        "typing",
-        "clock",
-        "creak",
-    },
-    {"wind", "rain", "sea", "stream", "noise", "hum", "airhiss", "fire", "thunder"},
-    {"gunshot", "explosion", "thunder", "door"},
+    *(
+        set(names.split())
+        for names in (
+            "woman man child whisper singing laughter scream crowd baby",
+            "chainsaw drill saw vacuum fan appliance engine airhiss",
+            "phone dialtone doorbell bell siren alarm refereewhistle morse videogame whistle "
+            "carhorn trainhorn",
+            "clap applause footsteps knock door keys coins dishes chopping writing paper tape ball "
+            "glass click typing clock creak",
+            "wind rain sea stream noise hum airhiss fire thunder",
+            "gunshot explosion thunder door",
+        )
+    ),
 ]
 """Groups, and kinds of sounds as the list of sounds has them."""
 REACHES = {6: 0.5, 12: 0.35, 20: 0.15}
@@ -98,8 +73,8 @@ GRAINS = np.random.default_rng(5).standard_gamma(3.0, (1 << 14, MELS), np.float3
 def alike_matrix() -> np.ndarray:
     """[classes, classes], 1 where two classes are confusable."""
     matrix = np.zeros((len(CLASSES), len(CLASSES)), np.float32)
-    for one, other in map(tuple, CONFUSABLE):
-        matrix[PLACE[one], PLACE[other]] = matrix[PLACE[other], PLACE[one]] = 1
+    for first, second in map(tuple, CONFUSABLE):
+        matrix[PLACE[first], PLACE[second]] = matrix[PLACE[second], PLACE[first]] = 1
     return matrix
 
 

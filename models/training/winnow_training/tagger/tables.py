@@ -16,7 +16,7 @@ from winnow_training.tagger.calibration import (
 )
 from winnow_training.tagger.cases import RELATIVES, Case
 from winnow_training.tagger.clips import CLASSES
-from winnow_training.tagger.combined import Asked, combined_states, reliability
+from winnow_training.tagger.combined import Questions, combined_states, reliability
 from winnow_training.tagger.decisions import Rules
 from winnow_training.tagger.training import average_precision
 
@@ -43,7 +43,7 @@ def tables(
 
 
 def rows(label: str, seconds: int, files: list[File], rules: Rules, relatives) -> list[str]:
-    precision = np.mean([one[0] for one in precisions(files, rules).values()])
+    precision = np.mean([pair[0] for pair in precisions(files, rules).values()])
     shares = states(files, rules, relatives)
     fit = span_score(files, rules)
     return [
@@ -62,12 +62,12 @@ def precisions(files: list[File], rules: Rules) -> dict[int, tuple[float, int]]:
         scores[row] = both_evidences(file, rules)[1]
         truth[row, file.present] = 1
         is_asked[row, np.concatenate([getattr(file, kind) for kind in KINDS])] = True
-    found = {}
+    by_class = {}
     for place in np.flatnonzero(truth.any(0)):
         rows_ = is_asked[:, place]
         count = int(truth[rows_, place].sum())
-        found[int(place)] = average_precision(scores[rows_, place], truth[rows_, place]), count
-    return found
+        by_class[int(place)] = average_precision(scores[rows_, place], truth[rows_, place]), count
+    return by_class
 
 
 def class_table(
@@ -78,10 +78,10 @@ def class_table(
     files = class_files(calibration, cases[seconds], logits[seconds])
     counts = np.zeros((len(CLASSES), len(KINDS), 2), int)
     for file in files:
-        kept = both_evidences(file, calibration.rules)[1]
+        evidences = both_evidences(file, calibration.rules)[1]
         for column, kind in enumerate(KINDS):
             for place in getattr(file, kind):
-                counts[place, column] += (kept[place] >= calibration.rules.found, 1)
+                counts[place, column] += (evidences[place] >= calibration.rules.found, 1)
     lines = ["| class | files | AP | found | found, unrelated | found, related |", "|---" * 6 + "|"]
     for place, (precision, count) in precisions(files, calibration.rules).items():
         shares = [f"{100 * hits / asked:.0f} %" if asked else "–" for hits, asked in counts[place]]
@@ -89,7 +89,9 @@ def class_table(
     return "\n".join(lines)
 
 
-def combined_table(calibration: Calibration, by_length: dict[int, tuple[Asked, Asked]]) -> str:
+def combined_table(
+    calibration: Calibration, by_length: dict[int, tuple[Questions, Questions]]
+) -> str:
     """States by the tagger and mini together, of classes and groups, by the length of a file; and
     how reliable the probabilities are."""
     lines = [f"| asked | file | {' | '.join(STATES)} |", "|---" * (len(STATES) + 2) + "|"]
@@ -97,8 +99,8 @@ def combined_table(calibration: Calibration, by_length: dict[int, tuple[Asked, A
     for at, (label, rule) in enumerate(parts):
         for seconds, both in by_length.items():
             for kind, shares in combined_states(both[at], rule).items():
-                said = " | ".join(f"{100 * shares[state]:.1f} %" for state in STATES)
-                lines.append(f"| {label}, {kind} | {seconds} s | {said} |")
+                cells = " | ".join(f"{100 * shares[state]:.1f} %" for state in STATES)
+                lines.append(f"| {label}, {kind} | {seconds} s | {cells} |")
     lines += ["", "| asked | said | there | sounds |", "|---|---|---|---|"]
     for at, (label, rule) in enumerate(parts):
         rows, error = reliability([both[at] for both in by_length.values()], rule)

@@ -23,7 +23,7 @@ AVERAGE = 0.998
 """The share of the averaged weights that a step keeps."""
 PRIOR = -4.0
 """Logit that the classes begin with: few of them sound at once."""
-CHECK_SCENES = 384
+CHECK_SCENES, PREDICT_BATCH = 384, 32
 REFRESH = 300
 """Batches after which it is looked up which clips there are."""
 
@@ -51,8 +51,8 @@ class Run:
         self.model = Tagger(len(CLASSES)).to(memory_format=torch.channels_last)
         torch.nn.init.constant_(self.model.classify.bias, PRIOR)
         self.average = copy.deepcopy(self.model)
-        matrices = [one for one in self.model.parameters() if one.dim() > 1]
-        others = [one for one in self.model.parameters() if one.dim() == 1]
+        matrices = [weight for weight in self.model.parameters() if weight.dim() > 1]
+        others = [weight for weight in self.model.parameters() if weight.dim() == 1]
         self.optimisers = [
             Muon(matrices, RATE_MOST, weight_decay=DECAY),
             torch.optim.AdamW(others, RATE_MOST, betas=(0.9, 0.98), weight_decay=0),
@@ -148,25 +148,25 @@ def loss_of(logits, labels, weights) -> torch.Tensor:
 
 
 @torch.no_grad()
-def predict(model: Tagger, features: np.ndarray, size: int = 32) -> np.ndarray:
+def predict(model: Tagger, features: np.ndarray) -> np.ndarray:
     """features [N, frames, MELS] to logits [N, steps, classes]."""
     model.eval()
     parts = [
-        model(torch.from_numpy(features[start : start + size])).numpy()
-        for start in range(0, len(features), size)
+        model(torch.from_numpy(features[start : start + PREDICT_BATCH])).numpy()
+        for start in range(0, len(features), PREDICT_BATCH)
     ]
     return np.concatenate(parts)
 
 
 def mean_average_precision(logits, labels, weights) -> float:
     """Over the classes that sound anywhere; what is not said is left out."""
-    found = []
+    precisions = []
     for place in range(labels.shape[-1]):
-        said = weights[..., place] == 1
-        truth, scores = labels[..., place][said], logits[..., place][said]
+        is_labelled = weights[..., place] == 1
+        truth, scores = labels[..., place][is_labelled], logits[..., place][is_labelled]
         if truth.any():
-            found.append(average_precision(scores, truth))
-    return float(np.mean(found))
+            precisions.append(average_precision(scores, truth))
+    return float(np.mean(precisions))
 
 
 def average_precision(scores: np.ndarray, truth: np.ndarray) -> float:

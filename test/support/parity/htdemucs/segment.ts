@@ -139,10 +139,6 @@ export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> 
 /** Separates a mixture of at most one segment, padded with zeros on the right. */
 function stemsOf(mixture: Tensor, { network, config }: LoadedNetwork): Tensor {
   const samples = mixture.shape[2]!
-  const filled = pad(mixture, [
-    [0, 0],
-    [0, 0],
-    [0, config.segmentSamples - samples],
-  ])
+  const filled = pad(mixture, { 2: [0, config.segmentSamples - samples] })
   return tf.slice(network.separate(filled), [0, 0, 0, 0], [-1, -1, -1, samples])
 }

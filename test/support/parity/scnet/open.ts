@@ -11,6 +11,8 @@ import type { GoldenFolder } from '../golden-folder.ts'
 export interface LoadedScnet {
   config: ScnetConfig
   network: Network
+  /** How many of the reference's chunks cover a sample of a song. */
+  overlaps: number
 }
 
 /**
@@ -29,9 +31,10 @@ export async function openScnet(
     return join(folder, 'model', file)
   }
   const file = findFile(/\.(ckpt|th|pt)$/)
-  const config = { ...readScnetConfig(await readYaml(findFile(/\.ya?ml$/))), levelsSpectrum }
+  const yaml = await readYaml(findFile(/\.ya?ml$/))
+  const config = { ...readScnetConfig(yaml), levelsSpectrum }
   const weights = Weights.of(file, openScnetCheckpoint(file))
   const network = loadNetwork(weights, config)
   weights.assertAllRead()
-  return { config, network }
+  return { config, network, overlaps: Number(yaml.inference?.num_overlap ?? 4) }
 }

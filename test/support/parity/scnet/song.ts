@@ -10,9 +10,9 @@ import { openScnet, type LoadedScnet } from './open.ts'
 
 /** Compares with ZFTurbo's training repository. */
 export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
-  const { network, config } = await openScnet(folder)
+  const { network, config, overlaps } = await openScnet(folder)
   const golden = folder.golden('song.safetensors')
-  const { chunkSamples: samples, overlaps, sources, levelsSong } = config
+  const { chunkSamples: samples, sources, levelsSong } = config
   const chunks = { samples, overlaps, mirroredBeyond: Math.floor(samples / 2) }
   const separate = (song: Tensor) => demixSong(song, chunks, sources.length, network.separate)
   return withTidy(() => {

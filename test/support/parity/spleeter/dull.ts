@@ -12,11 +12,7 @@ import { pad, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 export function dullMaskOf(shares: Tensor, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {
     const lower = tf.slice(maskOf(shares, 1, config), [0, 0, 0], [-1, -1, config.bins])
-    return pad(lower, [
-      [0, 0],
-      [0, 0],
-      [0, config.window / 2 + 1 - config.bins],
-    ])
+    return pad(lower, { 2: [0, config.window / 2 + 1 - config.bins] })
   })
 }
 

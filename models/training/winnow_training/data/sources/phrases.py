@@ -91,8 +91,8 @@ class Instrument:
     def find(self, note: Note, way: np.ndarray, rng) -> int | None:
         """The sample nearest in pitch and loudness, among equals a random one; None: none is near.
         `way` [samples] tells which are of the articulation."""
-        wanted = np.percentile(self.loudness[way], 100 * min(1, note.velocity / 127))
-        far = 0.1 * np.abs(self.loudness - wanted) + rng.uniform(0, 1.5, len(self.samples))
+        loudness = np.percentile(self.loudness[way], 100 * min(1, note.velocity / 127))
+        far = 0.1 * np.abs(self.loudness - loudness) + rng.uniform(0, 1.5, len(self.samples))
         if self.is_melodic:
             away = np.abs(self.pitches - note.pitch)
             far = far + away + np.where(away > SHIFT_MAX, np.inf, 0)
@@ -128,10 +128,10 @@ def pitch_of(name: str, hertz: str) -> float | None:
 
 def named_pitch(name: str) -> float | None:
     """Pitch of "Ab4" or "C#3"."""
-    found = re.fullmatch(r"([A-Ga-g])([#b]?)(-?\d)", name)
-    if not found:
+    parts = re.fullmatch(r"([A-Ga-g])([#b]?)(-?\d)", name)
+    if not parts:
         return None
-    letter, sign, octave = found.groups()
+    letter, sign, octave = parts.groups()
     return NAMES[letter.lower()] + {"": 0, "#": 1, "b": -1}[sign] + 12 * (int(octave) + 1)
 
 
@@ -151,15 +151,17 @@ def phrase(instrument: Instrument, rng) -> np.ndarray:
 
 def score(instrument: Instrument, rng) -> list[Note]:
     """A melody in the instrument's range with rests, or a rhythm."""
-    own = random.Random(int(rng.integers(2**32)))
+    notes_rng = random.Random(int(rng.integers(2**32)))
     if instrument.name in EVENTS:
         return events(*EVENTS[instrument.name], rng)
     if not instrument.is_melodic:
-        return beats([0], own)
+        return beats([0], notes_rng)
     part = MELODIC.get(instrument.name, Part([], [], 0, 0))
     chords = part.chords if part.chords >= CHORDS_MIN else 0.0
     low, high = instrument.pitches.min(), instrument.pitches.max()
-    notes = melody(replace(part, low=math.floor(low), high=math.ceil(high), chords=chords), own)
+    notes = melody(
+        replace(part, low=math.floor(low), high=math.ceil(high), chords=chords), notes_rng
+    )
     return with_rest(notes, rng) if rng.random() < 0.3 else notes
 
 

@@ -33,61 +33,42 @@ PHRASES_MIN = {"train": 12, "test": 8}
 """… but at least so many of each."""
 SHORT_SECONDS, PAUSE_SECONDS = 3.0, (0.1, 0.6)
 """Shorter utterances are joined with others of their speaker, with pauses between them."""
-JOINED = {
-    **dict.fromkeys(
-        (
-            "blender",
-            "clothesdryer",
-            "coffeemachine",
-            "compressor",
-            "hairdryer",
-            "shaver",
-            "shredder",
-            "waterpump",
-        ),
-        "appliance",
-    ),
-    **dict.fromkeys(("crow", "duck", "goose", "gull", "owl", "parrot", "woodpecker"), "bird"),
-    **dict.fromkeys(("cow", "goat", "pig", "sheep"), "livestock"),
-    **dict.fromkeys(("bicyclebell", "singingbowl", "tubularbells", "windchimes"), "bell"),
-    **dict.fromkeys(("flush", "pouring", "shower"), "stream"),
-    **dict.fromkeys(("boiling", "gargling"), "bubbles"),
-    **dict.fromkeys(("fly", "mosquito"), "bee"),
-    **dict.fromkeys(("velcro", "zipper"), "tape"),
-    "beep": "alarm",
-    "camera": "click",
-    "chain": "keys",
-    "cheering": "crowd",
-    "cicada": "crickets",
-    "clink": "dishes",
-    "cough": "sneeze",
-    "fingersnap": "clap",
-    "fireworks": "explosion",
-    "foil": "paper",
-    "gong": "cymbal",
-    "kalimba": "mallets",
-    "pingpong": "ball",
-    "purr": "cat",
-    "shouting": "scream",
-    "snoring": "breathing",
-    "stomp": "footsteps",
-    "theremin": "synth",
-    "truck": "engine",
-    "turkey": "hen",
+COVERS = {
+    "alarm": "beep",
+    "appliance": "blender clothesdryer coffeemachine compressor hairdryer shaver shredder "
+    "waterpump",
+    "ball": "pingpong",
+    "bee": "fly mosquito",
+    "bell": "bicyclebell singingbowl tubularbells windchimes",
+    "bird": "crow duck goose gull owl parrot woodpecker",
+    "breathing": "snoring",
+    "bubbles": "boiling gargling",
+    "cat": "purr",
+    "clap": "fingersnap",
+    "click": "camera",
+    "crickets": "cicada",
+    "crowd": "cheering",
+    "cymbal": "gong",
+    "dishes": "clink",
+    "engine": "truck",
+    "explosion": "fireworks",
+    "footsteps": "stomp",
+    "hen": "turkey",
+    "keys": "chain",
+    "livestock": "cow goat pig sheep",
+    "mallets": "kalimba",
+    "paper": "foil",
+    "scream": "shouting",
+    "sneeze": "cough",
+    "stream": "flush pouring shower",
+    "synth": "theremin",
+    "tape": "velcro zipper",
 }
-"""Classes of a folder that are too small for a name of their own, and the names that cover them."""
-OTHERS = {
-    "bicycle",
-    "canopening",
-    "digging",
-    "knife",
-    "leaves",
-    "match",
-    "printer",
-    "scissors",
-    "sharpener",
-    "umbrella",
-}
+"""By class: classes of a folder that are too small for a name of their own."""
+JOINED = {name: cover for cover, names in COVERS.items() for name in names.split()}
+OTHERS = set(
+    "bicycle canopening digging knife leaves match printer scissors sharpener umbrella".split()
+)
 """Classes that serve as OTHER. Further unknown ones are left out: an elephant as OTHER would teach
 that it is no animal."""
 UNCHECKED = {"rafaelmardojai/blanket", "librosa/librosa", "sonic-pi-net/sonic-pi"}
@@ -131,12 +112,12 @@ def clips(folder: Path) -> dict[str, dict[str, list[Clip]]]:
     recordings = read_recordings(folder)
     held_out = choose_held_out(recordings)
     made = {}
-    for name in sorted({one.name for one in recordings}):
+    for name in sorted({recording.name for recording in recordings}):
         made[name] = {"train": [], "test": []}
         owners = {"train": {}, "test": {}}
-        for one in (one for one in recordings if one.name == name):
-            split = "test" if one.owner in held_out else "train"
-            owners[split].setdefault(one.owner, []).append(one)
+        for recording in (recording for recording in recordings if recording.name == name):
+            split = "test" if recording.owner in held_out else "train"
+            owners[split].setdefault(recording.owner, []).append(recording)
         for split, by_owner in owners.items():
             count = max(PHRASES_MIN[split], PHRASES[split] // max(1, len(by_owner)))
             for _, part in sorted(by_owner.items()):
@@ -186,9 +167,9 @@ def owner_of(row: dict[str, str]) -> str:
         return row["speaker"]
     if row["class"] in VOICES:
         return source
-    found = re.search(PLAYED_ON[source], path, re.I) if source in PLAYED_ON else None
-    if found:
-        return f"{source}: {next(part for part in found.groups() if part).lower().strip()}"
+    match = re.search(PLAYED_ON[source], path, re.I) if source in PLAYED_ON else None
+    if match:
+        return f"{source}: {next(part for part in match.groups() if part).lower().strip()}"
     if row["kind"] == "note":
         return source
     return f"{source}: {re.sub(r'[-_ 0-9]+$', '', Path(path).stem)}"
@@ -199,11 +180,11 @@ def choose_held_out(recordings: list[Recording]) -> set[str]:
     half of its files or more, and most of its owners. An instrument of several classes, such as a
     drum kit, comes first and is held out of all of them."""
     counts = {}
-    for one in recordings:
-        by_owner = counts.setdefault(one.name, {})
-        by_owner[one.owner] = by_owner.get(one.owner, 0) + 1
-    unknown = {one.owner for one in recordings if not one.is_known}
-    notes = {(one.owner, one.name) for one in recordings if one.is_note}
+    for recording in recordings:
+        by_owner = counts.setdefault(recording.name, {})
+        by_owner[recording.owner] = by_owner.get(recording.owner, 0) + 1
+    unknown = {recording.owner for recording in recordings if not recording.is_known}
+    notes = {(recording.owner, recording.name) for recording in recordings if recording.is_note}
     classes = {}
     for name, by_owner in counts.items():
         for owner in by_owner.keys() - unknown:
@@ -234,29 +215,29 @@ def places(by_owner: dict[str, int], name: str) -> int:
 
 def owner_clips(recordings: list[Recording], split: str, count: int) -> list[Clip]:
     """All of one owner in one class: recordings as they are, and `count` phrases of notes."""
-    whole = [one for one in recordings if not one.is_note]
-    notes = [one for one in recordings if one.is_note]
+    whole = [recording for recording in recordings if not recording.is_note]
+    notes = [recording for recording in recordings if recording.is_note]
     rng = np.random.default_rng([*f"{split} {recordings[0].name} {recordings[0].owner}".encode()])
-    sounds = [read_mono(one.path) for one in whole]
+    sounds = [read_mono(recording.path) for recording in whole]
     if whole and whole[0].name in VOICES and whole[0].is_known:
         sounds = utterances(sounds, rng)
     made = [credited(sound, whole) for sound in sounds]
     if notes:
-        instrument = Instrument(notes[0].name, [sample(one) for one in notes])
+        instrument = Instrument(notes[0].name, [sample(recording) for recording in notes])
         made += [credited(sound, notes) for sound in phrases(instrument, rng, count)]
     return made
 
 
-def sample(one: Recording) -> Sample:
-    return Sample(read_mono(one.path), one.pitch, one.path)
+def sample(recording: Recording) -> Sample:
+    return Sample(read_mono(recording.path), recording.pitch, recording.path)
 
 
 def kit_clips(recordings: list[Recording], held_out: set[str]) -> dict[str, list[Clip]]:
     """Split to grooves on each owner's kick, snare and hi-hats, and what else its kit has."""
     kits = {}
-    for one in recordings:
-        if one.is_note:
-            kits.setdefault(one.owner, {}).setdefault(one.name, []).append(one)
+    for recording in recordings:
+        if recording.is_note:
+            kits.setdefault(recording.owner, {}).setdefault(recording.name, []).append(recording)
     kits = {
         owner: drums for owner, drums in kits.items() if {"kick", "snare", "hihat"} <= drums.keys()
     }
@@ -265,9 +246,10 @@ def kit_clips(recordings: list[Recording], held_out: set[str]) -> dict[str, list
         split = "test" if owner in held_out else "train"
         rng = np.random.default_rng([*f"{split} kit {owner}".encode()])
         samples = {
-            name: Instrument(name, [sample(one) for one in part]) for name, part in drums.items()
+            name: Instrument(name, [sample(recording) for recording in part])
+            for name, part in drums.items()
         }
-        credit = [one for part in drums.values() for one in part]
+        credit = [recording for part in drums.values() for recording in part]
         made[split] += [credited(sound, credit) for sound in grooves(samples, rng, PHRASES[split])]
     return made
 
@@ -275,7 +257,7 @@ def kit_clips(recordings: list[Recording], held_out: set[str]) -> dict[str, list
 def credited(sound: np.ndarray, recordings: list[Recording]) -> Clip:
     """`sound` with all who have a part in it."""
     origin, licence, author = (
-        "; ".join(sorted({getattr(one, part) for one in recordings}))
+        "; ".join(sorted({getattr(recording, part) for recording in recordings}))
         for part in ("origin", "licence", "author")
     )
     return Clip(sound, origin, licence, author)

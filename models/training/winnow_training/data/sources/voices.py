@@ -94,9 +94,9 @@ def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:
         rng = random.Random(f"voices {split}")
         for name in counts:
             count = shared({split: counts[name]}, share)[split]
-            own = [random.Random(f"{split} {name} {rng.random()}") for _ in range(count)]
+            generators = [random.Random(f"{split} {name} {rng.random()}") for _ in range(count)]
             with ThreadPoolExecutor(2) as pool:
-                results = list(pool.map(partial(_clip, name, split), own))
+                results = list(pool.map(partial(_clip, name, split), generators))
             made.setdefault(name, {})[split] = results
             print(f"spoken: {split} {name}", flush=True)
     return made
@@ -235,8 +235,8 @@ def _speak(voice: str, rng: random.Random):
 
 
 def _festival(voice: str, rng: random.Random):
-    own = OWN_SENTENCES.get(voice)
-    text = ". ".join(rng.sample(own, 4)) if own else _sentences(rng)
+    sentences = OWN_SENTENCES.get(voice)
+    text = ". ".join(rng.sample(sentences, 4)) if sentences else _sentences(rng)
     command = f'(begin (voice_{voice}) (utt.save.wave (utt.synth (Utterance Text "{text}")) "%s"))'
     return _run(lambda out: ["festival", "-b", command % out])
 

@@ -361,3 +361,21 @@ def heartbeat(rng: Generator, seconds: int) -> Track:
         place(track, dub, second + systole, rng.uniform(0.5, 0.9))
     murmur = band(coloured(rng, len(track), 1), 30, 250) * rng.uniform(0, 0.02)
     return np.tanh(rng.uniform(0.5, 2) * band(track, 25, rng.uniform(150, 500)) + murmur)
+
+
+SOUNDS = (
+    wind,
+    thunder,
+    stream,
+    drip,
+    crickets,
+    bell,
+    knock,
+    glass,
+    click,
+    typing,
+    doorbell,
+    footsteps,
+    whistle,
+    heartbeat,
+)

@@ -11,22 +11,7 @@ import numpy as np
 from scipy import signal
 
 from winnow_training.data.audio import RATE
-from winnow_training.data.synthesis.nature import (
-    bell,
-    click,
-    crickets,
-    doorbell,
-    drip,
-    footsteps,
-    glass,
-    heartbeat,
-    knock,
-    stream,
-    thunder,
-    typing,
-    whistle,
-    wind,
-)
+from winnow_training.data.synthesis import nature
 from winnow_training.data.synthesis.primitives import (
     Generator,
     Track,
@@ -321,18 +306,9 @@ def hum(rng: Generator, seconds: int) -> Track:
 
 
 KEYPAD = {
-    "1": (697, 1209),
-    "2": (697, 1336),
-    "3": (697, 1477),
-    "4": (770, 1209),
-    "5": (770, 1336),
-    "6": (770, 1477),
-    "7": (852, 1209),
-    "8": (852, 1336),
-    "9": (852, 1477),
-    "*": (941, 1209),
-    "0": (941, 1336),
-    "#": (941, 1477),
+    key: (row, column)
+    for row, keys in ((697, "123"), (770, "456"), (852, "789"), (941, "*0#"))
+    for key, column in zip(keys, (1209, 1336, 1477))
 }
 NETWORKS = [  # dial tone; busy: tones, on, off; ringing: tones, then on and off in turn
     ((350, 440), ((480, 620), 0.5, 0.5), ((440, 480), 2.0, 4.0)),
@@ -457,38 +433,24 @@ def finished(sound: Sound) -> Sound:
     return make
 
 
+OWN_SOUNDS = (
+    siren,
+    alarm,
+    engine,
+    motorcycle,
+    carhorn,
+    trainhorn,
+    airplane,
+    vacuum,
+    drill,
+    noise,
+    hum,
+    dialtone,
+    morse,
+    videogame,
+)
 SOUNDS: dict[str, Sound] = {
-    sound.__name__: finished(sound)
-    for sound in (
-        siren,
-        alarm,
-        engine,
-        motorcycle,
-        carhorn,
-        trainhorn,
-        airplane,
-        vacuum,
-        drill,
-        noise,
-        hum,
-        wind,
-        thunder,
-        stream,
-        drip,
-        crickets,
-        bell,
-        doorbell,
-        click,
-        typing,
-        footsteps,
-        knock,
-        glass,
-        whistle,
-        dialtone,
-        morse,
-        videogame,
-        heartbeat,
-    )
+    sound.__name__: finished(sound) for sound in (*OWN_SOUNDS, *nature.SOUNDS)
 }
 """To train on and to be tested on."""
 PLAIN: dict[str, Sound] = {"siren": finished(plain_siren)}

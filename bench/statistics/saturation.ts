@@ -1,4 +1,4 @@
-/** Finds the load from which on a queue only grows, and the load that an SLO allows. */
+/** Finds out whether a queue only grows, and the highest rate that an SLO allows. */
 
 import type { Outcome } from '../load/drive.ts'
 import { mean } from './bootstrap.ts'
@@ -70,31 +70,14 @@ export interface RateResult {
 }
 
 /**
- * Returns the highest rate up to which no measured rate saturated the service; null if the lowest
- * one did.
- */
-export function kneeOf(results: readonly RateResult[]): number | null {
-  return lastGood(results, ({ isSaturated }) => !isSaturated)
-}
-
-/**
  * Returns the highest rate up to which every measured rate kept the limit; null if the lowest one
  * did not.
  */
 export function rateWithin(results: readonly RateResult[], latencyMsMax: number): number | null {
-  return lastGood(
-    results,
-    ({ isSaturated, latencyMs, failed }) =>
-      !isSaturated && failed === 0 && latencyMs <= latencyMsMax,
-  )
-}
-
-function lastGood(
-  results: readonly RateResult[],
-  isGood: (result: RateResult) => boolean,
-): number | null {
   const ascending = [...results].sort((a, b) => a.perSecond - b.perSecond)
-  const bad = ascending.findIndex((result) => !isGood(result))
-  const good = bad === -1 ? ascending : ascending.slice(0, bad)
+  const isGood = ({ isSaturated, latencyMs, failed }: RateResult) =>
+    !isSaturated && failed === 0 && latencyMs <= latencyMsMax
+  const firstBad = ascending.findIndex((result) => !isGood(result))
+  const good = firstBad === -1 ? ascending : ascending.slice(0, firstBad)
   return good.at(-1)?.perSecond ?? null
 }

@@ -1,7 +1,7 @@
-"""Times SAM-Audio's transformer in PyTorch for the report on a GPU, which says when: every line on
-standard input, `BATCH float32|autocast|bfloat16`, is one evaluation, answered with its milliseconds.
+"""Times SAM-Audio's transformer in PyTorch: `python transformer.py DIM LAYERS HEADS FRAMES WORDS`.
 
-`python dit_forward.py DIM LAYERS HEADS FRAMES WORDS`
+Each line on standard input, `BATCH float32|bfloat16`, is answered with the milliseconds of one
+evaluation.
 """
 
 import sys
@@ -130,8 +130,7 @@ def main():
         codes = [code.to(dtype) for code in plain.codes(times)]
         wait()
         start = time.perf_counter()
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "autocast"):
-            model(x, memory, *codes)
+        model(x, memory, *codes)
         wait()
         print((time.perf_counter() - start) * 1000, flush=True)
 

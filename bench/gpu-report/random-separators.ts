@@ -4,21 +4,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
-import { readAudioSepConfig } from '../models/audiosep/config.ts'
-import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
-import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
-import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
-import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
-import { readRoformerConfig } from '../models/roformer/config.ts'
-import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
-import { readScnetConfig } from '../models/scnet/config.ts'
-import { loadNetwork as loadScnet } from '../models/scnet/network/network.ts'
-import type { Precision } from '../models/tensorflow/precision.ts'
-import { tf, type Tensor } from '../models/tensorflow/tensor.ts'
-import { randomWeights, type Shapes } from '../test/support/models/random-weights.ts'
+import { isUsedTensor } from '../../models/audiosep/checkpoint.ts'
+import { readAudioSepConfig } from '../../models/audiosep/config.ts'
+import { loadNetwork as loadAudioSep } from '../../models/audiosep/network/network.ts'
+import { spectrumOf, wavesOf } from '../../models/audiosep/spectrum.ts'
+import { readHTDemucsConfig } from '../../models/htdemucs/config.ts'
+import { loadNetwork as loadHTDemucs } from '../../models/htdemucs/network/network.ts'
+import { readRoformerConfig } from '../../models/roformer/config.ts'
+import { loadNetwork as loadRoformer } from '../../models/roformer/network/network.ts'
+import type { Precision } from '../../models/tensorflow/precision.ts'
+import { tf, type Tensor } from '../../models/tensorflow/tensor.ts'
+import { randomWeights, type Shapes } from '../../test/support/models/random-weights.ts'
 
-export const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
+export const FIXTURES = fileURLToPath(new URL('../../test/fixtures', import.meta.url))
 
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10
@@ -43,22 +41,8 @@ function readInventory(
   return { kwargs, shapes: Object.fromEntries(keys) }
 }
 
-function scnet(name: string, precision: Precision): Separator {
-  const { kwargs, shapes } = readInventory('scnet', name)
-  const config = readScnetConfig({ model: kwargs })
-  const { separate } = loadScnet(randomWeights(shapes).in(precision), config)
-  const { audioChannels, sampleRate, chunkSamples } = config
-  return {
-    seconds: chunkSamples / sampleRate,
-    inputs: (batch) => [tf.randomNormal([batch, audioChannels, chunkSamples])],
-    separate: (mixture) => separate(mixture!),
-  }
-}
-
 /** By the name of the model. */
 export const RANDOM_SEPARATORS: Readonly<Record<string, (precision: Precision) => Separator>> = {
-  scnet: (precision) => scnet('scnet', precision),
-  'scnet-large': (precision) => scnet('scnet-large', precision),
   htdemucs: (precision) => {
     const { kwargs, shapes } = readInventory('htdemucs')
     const config = readHTDemucsConfig(kwargs)
