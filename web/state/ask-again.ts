@@ -1,6 +1,6 @@
 /** Separates the source of a completed request again, without another upload. */
 
-import type { Result, Submission } from '../../clients/typescript/client.ts'
+import type { Result } from '../../clients/typescript/client.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import { vouchingsOf, type VouchedSeparation } from '../../shared/vouching.ts'
@@ -32,7 +32,7 @@ function optionsOf({ request, result }: CompletedRequest): RequestOptions {
 }
 
 interface FollowUp {
-  metadata: Submission['metadata'] | undefined
+  metadata: Result['metadata'] | undefined
   prompts: readonly string[]
   options: RequestOptions
 }

@@ -119,7 +119,7 @@ export function Keys({ state: { accounts, keys }, admin, filters }: SectionProps
             by: ({ name }) => name,
             cell: ({ key_id: id, name }) => <NameAndId name={name || '–'} id={id} />,
           },
-          accountColumn(accounts),
+          accountColumn<SectionProps['state']['keys'][number]>(accounts),
           { head: 'scopes', cell: ({ scopes }) => scopes.join(' ') },
           {
             head: 'state',

@@ -29,7 +29,10 @@ export function AdminModels({ models, loaded, admin }: AdminModelsProps) {
           by: ({ name }) => name,
           cell: (model) => {
             const { parameters, weights_sha256: sha256 } = loadedOf(model) ?? {}
-            const weights = parameters && `${parameters.toLocaleString()} parameters, ${sha256}`
+            const weights =
+              parameters === undefined
+                ? undefined
+                : `${parameters.toLocaleString()} parameters, ${sha256}`
             return <strong title={weights}>{model.name}</strong>
           },
         },
