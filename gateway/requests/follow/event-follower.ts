@@ -11,7 +11,13 @@ import { targetNames, type Event } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../../accounts/credits.ts'
 import { excessOf, type MediaLimits } from '../../accounts/media-quota.ts'
-import { failure, finishRequest, announceFinished, type FinishDeps } from './finish-request.ts'
+import {
+  announceFinished,
+  failure,
+  finishRequest,
+  type FinishDeps,
+  type FinishedRequest,
+} from './finish-request.ts'
 import { releaseRequest } from './release-request.ts'
 import type { Outputs } from '../present/outputs.ts'
 import { nameInUrl, sourceName } from '../submit/source.ts'
@@ -50,8 +56,8 @@ export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
 /** A start further in the future than this comes from a clock that is wrong. */
 const AHEAD_MS_MAX = MINUTE_MS
 
-/** The effect of an event on its request: finished, changed, or none. */
-type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
+/** The effect of an event on its request: its end, another change, or none. */
+type Effect = FinishedRequest | 'changed' | 'unchanged'
 
 /**
  * Creates a handler for `broker.followEvents`. Once it resolves, the event may be acknowledged.
@@ -81,12 +87,12 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
     await countDeviceSeconds(store, event, isoTime(deps.clock.now()))
     return effect
   })
-  const status = typeof effect === 'string' ? effect : effect.finished.status
+  const status = typeof effect === 'string' ? effect : effect.row.status
   deps.log.info(
     { requestId, attemptId, engineId, event: event.type, effect: status },
     'applied an event',
   )
-  if (typeof effect !== 'string') announceFinished(deps, effect.finished)
+  if (typeof effect !== 'string') announceFinished(deps, effect)
   if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
   if (effect === 'changed') deps.feed.rowChanged(requestId)
   else await stopIfFinished(event, deps)
@@ -136,23 +142,23 @@ async function applyToAttempt(
     case 'started': {
       const { duration, output_bytes } = event
       if (!row || duration === undefined) return 'unchanged'
-      return finishedIf(await failUnlessItFits(store, row, { duration, output_bytes }, ending))
+      return orUnchanged(failUnlessItFits(store, row, { duration, output_bytes }, ending))
     }
     case 'released': {
       const released = await releaseRequest(store, row, event, {
         now: clock.now(),
         presenter: ending.presenter,
       })
-      return released === 'queued' ? 'changed' : finishedIf(released)
+      return released === 'queued' ? 'changed' : (released ?? 'unchanged')
     }
     case 'measured': {
       // from any attempt, because all have the same media
       if (!row || isTerminal(row.status)) return 'unchanged'
-      return finishedIf(await failUnlessItFits(store, row, event, ending))
+      return orUnchanged(failUnlessItFits(store, row, event, ending))
     }
     case 'failed': // a stale attempt must not fail a request of another attempt
-      return finishedIf(
-        await finishRequest(
+      return orUnchanged(
+        finishRequest(
           store,
           { requestId, attemptId, ...failure(event.error, ending.now) },
           ending.presenter,
@@ -161,12 +167,13 @@ async function applyToAttempt(
     case 'completed': {
       // from any attempt, because all give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return finishedIf(await completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
+      return orUnchanged(completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
     }
   }
 }
 
-const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
+const orUnchanged = async (finishing: Promise<FinishedRequest | null>): Promise<Effect> =>
+  (await finishing) ?? 'unchanged'
 
 /** The context in which a request is finished. */
 type Ending = { now: string; presenter: Pick<FollowerDeps, 'config' | 'mediaStore'> }
@@ -179,7 +186,7 @@ async function failUnlessItFits(
   row: RequestRow,
   measured: Pick<EventOf<'measured'>, 'duration' | 'output_bytes'>,
   ending: Ending,
-): Promise<RequestRow | null> {
+): Promise<FinishedRequest | null> {
   const { request_id: requestId } = row
   const { duration, output_bytes: bytes = 0 } = measured
   const isNoted = row.duration === duration
@@ -201,7 +208,7 @@ async function completeAndCharge(
   row: RequestRow | undefined,
   event: EventOf<'completed'>,
   ending: Ending & { outputsExpireAt: string },
-): Promise<RequestRow | null> {
+): Promise<FinishedRequest | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
   if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted in the meantime
@@ -277,7 +284,7 @@ const failAs = (
   requestId: string,
   error: { code: FailureCode; message: string },
   { now, presenter }: Ending,
-): Promise<RequestRow | null> =>
+): Promise<FinishedRequest | null> =>
   finishRequest(store, { requestId, ...failure(error, now) }, presenter)
 
 /**

@@ -3,7 +3,7 @@
 import { isoTime } from '../../../shared/clock.ts'
 import type { Event } from '../../../shared/messages.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
-import { failure, finishRequest } from './finish-request.ts'
+import { failure, finishRequest, type FinishedRequest } from './finish-request.ts'
 import type { MediaPresenter } from '../present/presenter.ts'
 import type { Store } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
@@ -40,7 +40,7 @@ export async function releaseRequest(
   row: RequestRow | undefined,
   { request_id: requestId, attempt_id: attemptId, cause }: ReleasedEvent,
   { now, presenter }: { now: number; presenter: MediaPresenter },
-): Promise<RequestRow | 'queued' | null> {
+): Promise<FinishedRequest | 'queued' | null> {
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
   const isInterrupted = cause !== 'drain' && cause !== 'outage'
