@@ -2,7 +2,7 @@
 
 import { Type, type Static } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
 import type { Store } from '../store/database.ts'
 import { listUsage } from '../store/usage.ts'
 import type { AccountDeps } from './accounts.ts'
@@ -60,10 +60,10 @@ export async function usageByDay(
   const start = pageStartOf(cursor)
   const after = start && { day: dayOfCursor(start.created_at), account_id: start.id }
   const rows = await listUsage(store, { ...days, accountId, limit: limit + 1, after })
-  const { page, next } = pageOf(rows, limit)
-  const next_cursor = next
-    ? cursorAfter({ created_at: `${next.day}${MIDNIGHT}`, id: next.account_id })
-    : null
+  const { page, next_cursor } = pageOf(rows, limit, ({ day, account_id: id }) => ({
+    created_at: `${day}${MIDNIGHT}`,
+    id,
+  }))
   return { object: 'list', ...days, data: page.map(present), next_cursor }
 }
 

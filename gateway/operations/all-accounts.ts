@@ -11,7 +11,7 @@ import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
 import { DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
@@ -145,20 +145,17 @@ export async function allRequests(
   { store, feed }: OverviewDeps,
   { limit, cursor, accountId, status }: PageQuery & { status: RequestStatus | undefined },
 ): Promise<Static<typeof AdminRequestList>> {
-  const after = pageStartOf(cursor)
   const rows = await listAllRequests(store, {
     statuses: status === undefined ? UNFINISHED : [status],
     accountId,
     limit: limit + 1,
-    after: after && { created_at: after.created_at, request_id: after.id },
+    after: pageStartOf(cursor),
   })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map((row) => presentRequest(row, feed)),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.request_id))
+  return { object: 'list', data: page.map((row) => presentRequest(row, feed)), next_cursor }
 }
+
+const startAt = ({ created_at }: { created_at: string }, id: string) => ({ created_at, id })
 
 const presentRequest = (
   row: RequestRow,
@@ -190,12 +187,12 @@ export async function allDeliveries(
 ): Promise<Static<typeof AdminDeliveryList>> {
   const after = pageStartOf(cursor)
   const rows = await listAllDeliveries(store, { state, limit: limit + 1, after })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map(({ state, ...shown }) => ({ ...shown, ...presentListed({ state, ...shown }) })),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.webhook_id))
+  const data = page.map(({ state, ...shown }) => ({
+    ...shown,
+    ...presentListed({ state, ...shown }),
+  }))
+  return { object: 'list', data, next_cursor }
 }
 
 /**
@@ -206,19 +203,14 @@ export async function allChanges(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, accountId, action }: PageQuery & { action: string | undefined },
 ): Promise<Static<typeof AdminChangeList>> {
-  const after = pageStartOf(cursor)
   const rows = await listChanges(store, {
     limit: limit + 1,
-    ...(accountId !== undefined && { accountId }),
-    ...(action !== undefined && { action: action as ChangeRow['action'] }),
-    ...(after && { after }),
+    after: pageStartOf(cursor),
+    accountId,
+    action: action as ChangeRow['action'] | undefined,
   })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map(({ change_id: _, ...shown }) => shown),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.change_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.change_id))
+  return { object: 'list', data: page.map(({ change_id: _, ...shown }) => shown), next_cursor }
 }
 
 /**

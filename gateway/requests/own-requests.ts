@@ -16,7 +16,7 @@ import {
   type PublicAddress,
 } from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import type { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { assertDeleted, removeMedia, type RemovalDeps } from '../files/removal.ts'
@@ -57,13 +57,9 @@ export async function list(
   accountId: string,
   { limit, cursor, ...filters }: { limit: number; cursor: unknown } & ListFilters,
 ): Promise<RequestList> {
-  const after = pageStartOf(cursor)
-  const rows = await listRequests(deps.store, accountId, {
-    ...filters,
-    limit: limit + 1,
-    ...(after && { after: { created_at: after.created_at, request_id: after.id } }),
-  })
-  const { page, next } = pageOf(rows, limit)
+  const request = { ...filters, limit: limit + 1, after: pageStartOf(cursor) }
+  const rows = await listRequests(deps.store, accountId, request)
+  const { page, next_cursor } = pageOf(rows, limit, startAfter)
   return {
     object: 'list',
     data: await Promise.all(
@@ -79,9 +75,11 @@ export async function list(
         }
       }),
     ),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
+    next_cursor,
   }
 }
+
+const startAfter = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 
 /** Returns the status response of a request, including `logs` if they are given. */
 export async function statusOf(

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { FileList } from '../api/file-schemas.ts'
 import { responses } from '../api/openapi.ts'
-import { cursorAfter, limitOf, pageOf, pageStartOf } from '../api/pagination.ts'
+import { limitOf, pageOf, pageStartOf } from '../api/pagination.ts'
 import { presentFile } from '../files/presentation.ts'
 import { listFiles } from '../store/files.ts'
 import { pageParameters } from './parameters.ts'
@@ -26,14 +26,13 @@ export function listFilesRoute(app: FastifyInstance, deps: FileDeps): void {
       const after = pageStartOf(query.cursor)
       const limit = limitOf(query.limit)
       const rows = await listFiles(deps.store, accountId, { limit: limit + 1, after })
-      const { page, next } = pageOf(rows, limit)
+      const { page, next_cursor } = pageOf(rows, limit, ({ created_at, file_id: id }) => ({
+        created_at,
+        id,
+      }))
       const files = await Promise.all(page.map((file) => deps.pendingUploads.accept(file)))
       const now = deps.clock.now()
-      return {
-        object: 'list',
-        data: files.map((file) => presentFile(file, now)),
-        next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.file_id }) : null,
-      }
+      return { object: 'list', data: files.map((file) => presentFile(file, now)), next_cursor }
     },
   )
 }

@@ -5,6 +5,7 @@
 
 import { newId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { ChangeRow } from './schema/tables.ts'
 
 export type NewChange = Omit<
@@ -48,12 +49,10 @@ export async function hasChange(
   return row !== undefined
 }
 
-interface ChangesPage {
-  accountId?: string
+interface ChangesPage extends Page {
+  accountId?: string | undefined
   keyId?: string
-  action?: ChangeRow['action']
-  limit: number
-  after?: { created_at: string; id: string }
+  action?: ChangeRow['action'] | undefined
 }
 
 /** Counts the changes of some kinds to an account that a tool has made since a time. */
@@ -85,22 +84,15 @@ export async function countChanges(
  * Returns the latest changes, newest first; only those of an account, a key or an action if one is
  * named.
  */
-export const listChanges = (
+export function listChanges(
   store: Store,
-  { accountId, keyId, action, limit, after }: ChangesPage,
-): Promise<ChangeRow[]> =>
-  store
+  { accountId, keyId, action, ...page }: ChangesPage,
+): Promise<ChangeRow[]> {
+  const changes = store
     .selectFrom('changes')
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
     .$if(action !== undefined, (query) => query.where('action', '=', action!))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'change_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('change_id', 'desc')
-    .limit(limit)
-    .execute()
+  return newestFirst(changes, { id: 'change_id' }, page).execute()
+}

@@ -2,6 +2,7 @@
 
 import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { FileRow } from './schema/tables.ts'
 
 /** A file whose bytes have arrived. */
@@ -26,24 +27,10 @@ export async function findFile(store: Store, fileId: string): Promise<FileRow | 
 }
 
 /** Returns an account's files, newest first. */
-export const listFiles = (
-  store: Store,
-  accountId: string,
-  { limit, after }: { limit: number; after: { created_at: string; id: string } | undefined },
-): Promise<FileRow[]> =>
-  store
-    .selectFrom('files')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'file_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('file_id', 'desc')
-    .limit(limit)
-    .execute()
+export function listFiles(store: Store, accountId: string, page: Page): Promise<FileRow[]> {
+  const files = store.selectFrom('files').selectAll().where('account_id', '=', accountId)
+  return newestFirst(files, { id: 'file_id' }, page).execute()
+}
 
 /**
  * Returns when the first of an account's other files expires, or undefined if it holds no other.

@@ -8,12 +8,10 @@ import { MAY_MOVE_FROM, type RequestStatus } from '../../shared/request-status.t
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
-
-/** The row after which a page begins, in the order of the list. */
-export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
 
 /** Returns the prompts of a request in the order of its targets; none for a list of sounds. */
 export const promptsOfRow = ({
@@ -65,9 +63,7 @@ const heldRequest = (store: Store, requestId: string) =>
     .where('request_id', '=', requestId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
 
-interface RequestPage {
-  limit: number
-  after?: PageStart
+interface RequestPage extends Page {
   kind?: RequestKind | undefined
   status?: RequestStatus | undefined
   createdFrom?: string | undefined
@@ -78,9 +74,9 @@ interface RequestPage {
 export function listRequests(
   store: Store,
   accountId: string,
-  { limit, after, kind, status, createdFrom, createdBefore }: RequestPage,
+  { kind, status, createdFrom, createdBefore, ...page }: RequestPage,
 ): Promise<RequestRow[]> {
-  return store
+  const requests = store
     .selectFrom('requests')
     .selectAll()
     .where('account_id', '=', accountId)
@@ -88,15 +84,7 @@ export function listRequests(
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(createdFrom !== undefined, (query) => query.where('created_at', '>=', createdFrom!))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore!))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('request_id', 'desc')
-    .limit(limit)
-    .execute()
+  return newestFirst(requests, { id: 'request_id' }, page).execute()
 }
 
 /** Returns requests that failed but were not canceled, newest first. */
@@ -196,6 +184,9 @@ export async function countWaiting(
   return Number(count)
 }
 
+/** The place of a request among all, oldest first. */
+export type RequestPosition = Pick<RequestRow, 'created_at' | 'request_id'>
+
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
   /**
@@ -203,7 +194,7 @@ interface PageWithJobs {
    */
   unchanged?: { before: string; latest: string }
   limit: number
-  after: PageStart
+  after: RequestPosition
 }
 
 /**

@@ -64,8 +64,7 @@ async function removeAll(deps: RemoveDeps, { account_id: accountId }: AccountRow
   for (const row of await listRequests(deps.store, accountId, { limit: ROWS_MAX })) {
     if (await isRemoved(remove(deps, row))) removed++
   }
-  const page = { limit: ROWS_MAX, after: undefined }
-  for (const row of await listFiles(deps.store, accountId, page)) {
+  for (const row of await listFiles(deps.store, accountId, { limit: ROWS_MAX })) {
     if (await isRemoved(removeFile(deps, row))) removed++
   }
   return removed

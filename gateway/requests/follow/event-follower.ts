@@ -157,13 +157,7 @@ async function applyToAttempt(
       return orUnchanged(failUnlessItFits(store, row, event, ending))
     }
     case 'failed': // a stale attempt must not fail a request of another attempt
-      return orUnchanged(
-        finishRequest(
-          store,
-          { requestId, attemptId, ...failure(event.error, ending.now) },
-          ending.presenter,
-        ),
-      )
+      return orUnchanged(fail(store, { requestId, attemptId }, event.error, ending))
     case 'completed': {
       // from any attempt, because all give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
@@ -218,7 +212,7 @@ async function completeAndCharge(
   const missing = missingOf(row, event)
   if (missing !== undefined) {
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
-    return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
+    return fail(store, { requestId }, { code: 'MODEL_FAILED', message }, ending)
   }
   const { outputs: storedOutputs } = row.kind === 'sounds' ? {} : event
   const media_bytes = bytesOf(storedOutputs)
@@ -274,18 +268,18 @@ const bytesOf = ({ gain_db: _gain, ...files }: Partial<Outputs> = {}): number =>
   )
 
 const failForCredits = (store: Store, requestId: string, message: string, ending: Ending) =>
-  failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
+  fail(store, { requestId }, { code: 'INSUFFICIENT_CREDITS', message }, ending)
 
 const failForMedia = (store: Store, requestId: string, message: string, ending: Ending) =>
-  failAs(store, requestId, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
+  fail(store, { requestId }, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
 
-const failAs = (
+const fail = (
   store: Store,
-  requestId: string,
+  ids: { requestId: string; attemptId?: string },
   error: { code: FailureCode; message: string },
   { now, presenter }: Ending,
 ): Promise<FinishedRequest | null> =>
-  finishRequest(store, { requestId, ...failure(error, now) }, presenter)
+  finishRequest(store, { ...ids, ...failure(error, now) }, presenter)
 
 /**
  * Makes an engine stop working on a request that has ended or was deleted. It may have been

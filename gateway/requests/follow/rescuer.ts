@@ -8,7 +8,12 @@ import { failRequest, type FinishDeps } from './finish-request.ts'
 import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
 import { inTransaction } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
-import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../../store/requests.ts'
+import {
+  listWithJobs,
+  requeueRequest,
+  UNFINISHED,
+  type RequestPosition,
+} from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
 import type { Logger } from '../../../shared/telemetry/log.ts'
@@ -29,7 +34,7 @@ const UNTOUCHED_MS = 2 * MINUTE_MS
 const FAILURES_MAX = 3
 /** The number of requests checked in one turn. The next turn continues where this one ended. */
 const PAGE_MAX = 1_000
-const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
+const FIRST_PAGE: RequestPosition = { created_at: '', request_id: '' }
 
 /** The requests that a turn checks. */
 interface RescueScope {
@@ -79,9 +84,9 @@ export function createRescuer(deps: RescuerDeps): Rescuer {
 /** Checks one page of requests. Returns where the next page begins. */
 export async function rescue(
   deps: RescuerDeps,
-  after: PageStart = FIRST_PAGE,
+  after: RequestPosition = FIRST_PAGE,
   { statuses, untouchedMs }: RescueScope = ORDINARY,
-): Promise<PageStart> {
+): Promise<RequestPosition> {
   const now = deps.clock.now()
   const unchanged = untouchedMs > 0 && {
     unchanged: { before: isoTime(now - untouchedMs), latest: isoTime(now + untouchedMs) },

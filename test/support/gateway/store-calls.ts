@@ -34,6 +34,7 @@ import * as shares from '../../../gateway/store/shares.ts'
 import * as usage from '../../../gateway/store/usage.ts'
 import * as webhookEndpoints from '../../../gateway/store/webhook-endpoints.ts'
 import * as workCounts from '../../../gateway/store/work-counts.ts'
+import type { RequestRow } from '../../../gateway/store/schema/tables.ts'
 import type { Rows } from './store-rows.ts'
 
 export type Call = (store: Store, rows: Rows) => unknown
@@ -48,6 +49,7 @@ type Calls<Module> = {
 
 const PURE = 'it asks nothing'
 const page = { limit: 10 }
+const startAt = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 const SOME = 'there is some'
 
 const ofRequests: Calls<typeof requests> = {
@@ -63,7 +65,7 @@ const ofRequests: Calls<typeof requests> = {
     for (const kind of [undefined, 'sounds'] as const) {
       await requests.listRequests(store, id, { ...page, kind })
       await requests.listRequests(store, id, { ...page, kind, status: 'FAILED' })
-      await requests.listRequests(store, id, { ...page, kind, after: open })
+      await requests.listRequests(store, id, { ...page, kind, after: startAt(open) })
       await requests.listRequests(store, id, { ...page, kind, status: 'FAILED', ...times })
     }
   },
@@ -234,7 +236,7 @@ const ofFiles: Calls<typeof files> = {
   findFile: (store, { file }) => files.findFile(store, file.file_id),
   async listFiles(store, { account, file }) {
     const after = { created_at: file.created_at, id: file.file_id }
-    await files.listFiles(store, account.account_id, { ...page, after: undefined })
+    await files.listFiles(store, account.account_id, page)
     await files.listFiles(store, account.account_id, { ...page, after })
   },
   firstEndOfOthers: (store, { file }) => files.firstEndOfOthers(store, file),
@@ -411,7 +413,8 @@ const ofChanges: Calls<typeof changes> = {
 
 const ofAllAccounts: Calls<typeof allAccounts> = {
   async listAllRequests(store, { account: { account_id: accountId }, open }) {
-    for (const each of [{}, { accountId }, { after: open }, { accountId, after: open }]) {
+    const after = startAt(open)
+    for (const each of [{}, { accountId }, { after }, { accountId, after }]) {
       await allAccounts.listAllRequests(store, { ...page, statuses: requests.UNFINISHED, ...each })
       await allAccounts.listAllRequests(store, { ...page, statuses: ['FAILED'], ...each })
     }
@@ -456,6 +459,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   'jobs-in-broker': ofJobsInBroker,
   ledger: ofLedger,
   outbox: ofOutbox,
+  pages: { newestFirst: PURE },
   'page-sessions': ofPageSessions,
   'rate-windows': {
     countCall: (store, { key, now, future }) =>
