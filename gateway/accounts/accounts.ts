@@ -329,7 +329,7 @@ export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Pr
 export const record = (
   { store, clock, author, by }: ChangeDeps,
   action: ChangeRow['action'],
-  { account_id, key_id = null }: { account_id: string; key_id?: string | null },
+  { account_id = null, key_id = null }: Partial<Pick<ChangeRow, 'account_id' | 'key_id'>>,
   details: NewChange['details'] = {},
 ): Promise<void> =>
   addChange(store, {

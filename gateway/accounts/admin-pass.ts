@@ -9,10 +9,10 @@ import { createHmac } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { addChange, hasChange, type NewChange } from '../store/changes.ts'
+import { hasChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { useAdminCode } from '../store/installation.ts'
-import type { AccountDeps, ChangeDeps } from './accounts.ts'
+import { record, type AccountDeps, type ChangeDeps } from './accounts.ts'
 import { isSameSecret } from './auth.ts'
 import { isNamed, SESSION_ENDED, type NamedSession, type SignInSeals } from './named-session.ts'
 import { TOKEN_HOLDER, type Admin } from './roles.ts'
@@ -106,7 +106,8 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
     }
     const session = createPass(adminToken, 'session', deps.clock.now())
     const details = { by: isToken ? 'token' : 'code', expires_at: session.expires_at }
-    await record({ ...deps, store }, 'session.open', idOf(session.token), details)
+    const key_id = idOf(session.token)
+    await record({ ...deps, store }, 'session.open', { key_id }, details)
     return session
   })
 
@@ -120,7 +121,7 @@ export async function openNamedSession(deps: ChangeDeps & AdminDeps, admin: Admi
   const { session, token } = deps.seals.newSession(admin, LIFE_MS.session)
   const expiresAt = isoTime(session.expiresAt)
   const details = { by: 'provider', role: admin.role, expires_at: expiresAt }
-  await record(deps, 'session.open', session.id, details)
+  await record(deps, 'session.open', { key_id: session.id }, details)
   return { token, expires_at: expiresAt }
 }
 
@@ -133,26 +134,10 @@ export async function endAdminSession(
   adminToken: string,
   session: string,
 ): Promise<void> {
-  if (isNamed(session)) await record(deps, 'session.end', deps.seals.openSession(session).id, {})
-  else if (isSigned(adminToken, 'session', session)) {
-    await record(deps, 'session.end', idOf(session), {})
-  }
+  if (!isNamed(session) && !isSigned(adminToken, 'session', session)) return
+  const key_id = isNamed(session) ? deps.seals.openSession(session).id : idOf(session)
+  await record(deps, 'session.end', { key_id })
 }
-
-const record = (
-  { store, clock, author }: ChangeDeps,
-  action: NewChange['action'],
-  sessionId: string,
-  details: NewChange['details'],
-): Promise<void> =>
-  addChange(store, {
-    created_at: isoTime(clock.now()),
-    ...author,
-    action,
-    account_id: null,
-    key_id: sessionId,
-    details,
-  })
 
 const hasEnded = (
   store: Store,

@@ -1,10 +1,8 @@
 /** Drains an engine, for admins: it ends its jobs and takes no more until it is started again. */
 
 import { Type, type Static } from 'typebox'
-import { isoTime } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
-import type { ChangeDeps } from '../accounts/accounts.ts'
-import { addChange } from '../store/changes.ts'
+import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { briefly, noEngine, type EngineModelDeps } from './engine-models.ts'
 
 export const DrainedEngine = Type.Object(
@@ -20,21 +18,13 @@ export async function drainEngine(
   deps: EngineModelDeps & ChangeDeps,
   engineId: string,
 ): Promise<Static<typeof DrainedEngine>> {
-  const { engineRegistry, store, clock, author } = deps
-  const answers = await engineRegistry.askEach(async (client) => {
+  const answers = await deps.engineRegistry.askEach(async (client) => {
     await briefly(client.drain(DRAIN_MS))
     const { state } = await client.stats() // an engine that hangs has not begun
     if (state !== 'DRAINING') throw new Error(`the engine is ${state}`)
   }, engineId)
   const isDraining = answers.some(({ answer }) => answer.status === 'fulfilled')
   if (!isDraining) throw await noEngine(deps, engineId, answers)
-  await addChange(store, {
-    created_at: isoTime(clock.now()),
-    ...author,
-    action: 'engine.drain',
-    account_id: null,
-    key_id: null,
-    details: { engine_ids: [engineId] },
-  })
+  await record(deps, 'engine.drain', {}, { engine_ids: [engineId] })
   return { engine_id: engineId, state: 'DRAINING' }
 }

@@ -4,7 +4,6 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime } from '../../shared/clock.ts'
 import {
   engineProblem,
   type CatalogueModel,
@@ -12,8 +11,8 @@ import {
   type InstalledModel,
 } from '../../shared/engine-control.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { AccountDeps, ChangeDeps } from '../accounts/accounts.ts'
-import { addChange, type NewChange } from '../store/changes.ts'
+import { record, type AccountDeps, type ChangeDeps } from '../accounts/accounts.ts'
+import type { NewChange } from '../store/changes.ts'
 import type { EngineAnswer, EngineClient, EngineRegistry } from './engine-registry.ts'
 import type {
   AdminModel,
@@ -240,14 +239,8 @@ async function outcome(
 ): Promise<AdminModel> {
   const accepted = answers.filter(({ answer }) => answer.status === 'fulfilled')
   if (accepted.length === 0) throw await noEngine(deps, engineId, answers)
-  await addChange(deps.store, {
-    created_at: isoTime(deps.clock.now()),
-    ...deps.author,
-    action,
-    account_id: null,
-    key_id: null,
-    details: { model: name, engine_ids: accepted.map(({ engineId }) => engineId), ...details },
-  })
+  const engine_ids = accepted.map(({ engineId }) => engineId)
+  await record(deps, action, {}, { model: name, engine_ids, ...details })
   const models = await listEngineModels(deps)
   return models.find((model) => model.name === name) ?? presentModel(name, [])
 }
