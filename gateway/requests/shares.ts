@@ -21,7 +21,7 @@ import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
 import {
-  peaksUrl,
+  partUrl,
   presentData,
   type MediaPresenter,
   type PublicAddress,
@@ -145,7 +145,7 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
   const now = deps.clock.now()
   assertResult(row, now)
   const expiresAt = addressesEnd(row, share, now)
-  const peaks = await peaksUrl(row, deps, expiresAt)
+  const peaks = await partUrl(row, 'peaks', deps, expiresAt)
   return {
     file_name: row.file_name,
     prompts: promptsOfRow(row),

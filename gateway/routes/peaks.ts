@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { responses } from '../api/openapi.ts'
-import { peaksUrl } from '../requests/present/presenter.ts'
+import { partUrl } from '../requests/present/presenter.ts'
 import { assertResult, findOwn, type ResultDeps } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
@@ -40,7 +40,7 @@ export function peaksRoute(app: FastifyInstance, deps: ResultDeps): void {
       const row = await findOwn(deps, request.accountId, request.params.request_id)
       assertResult(row, deps.clock.now())
       const { outputs_expire_at: end } = row
-      const url = end === null ? undefined : await peaksUrl(row, deps, Date.parse(end))
+      const url = end === null ? undefined : await partUrl(row, 'peaks', deps, Date.parse(end))
       if (url !== undefined) return reply.redirect(url, 302)
       throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
     },

@@ -49,23 +49,16 @@ export function storedPart(
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
   if (row.kind === 'sounds') return undefined
-  if (part === 'peaks' || part === 'preview') {
-    const stored = outputsOf(row)[part]
-    return stored && { ...stored, fileName: outputFileName(row.file_name, part, stored.extension) }
-  }
-  const isVideo = part.endsWith('_video')
-  const name = part.replace('_video', '') as OutputName
-  const output = outputsOf(row)[name]
-  const file = isVideo ? output?.video : output
+  const outputs: Partial<Record<OutputPart, StoredFile & { video?: StoredFile }>> = outputsOf(row)
+  const name = part.replace('_video', '') as OutputName | 'peaks' | 'preview'
+  const file = name === part ? outputs[name] : outputs[name]?.video
   if (!file) return undefined
-  return {
-    ...file,
-    fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
-  }
+  const label = name === 'peaks' || name === 'preview' ? name : outputLabel(row, name)
+  return { ...file, fileName: outputFileName(row.file_name, label, file.extension) }
 }
 
 /** Returns the label that distinguishes an output of a COMPLETED request from the others. */
-export function outputLabel(row: RequestRow, name: OutputName): string {
+function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
   const findings = findingsOf(row).map(({ finding }) => finding)
   const { targets, residual } = outputLabels(

@@ -7,7 +7,6 @@ import {
   type OutputName,
   type OutputPart,
   type Progress,
-  type StoredFile,
 } from '../../../shared/messages.ts'
 import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
@@ -27,14 +26,7 @@ import { decrypt, type Keys } from '../../secrets.ts'
 import { promptsOfRow } from '../../store/requests.ts'
 import { outputKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
-import {
-  findingsOf,
-  outputFileName,
-  outputLabel,
-  outputsOf,
-  soundsOf,
-  storedPart,
-} from './outputs.ts'
+import { findingsOf, outputsOf, soundsOf, storedPart } from './outputs.ts'
 
 /** The part of a request's state that is not in its row. */
 export interface LiveState {
@@ -189,12 +181,12 @@ const notCompleted = ({ request_id: id }: RequestRow) =>
  */
 export async function presentData(
   row: RequestRow,
-  { mediaStore }: MediaPresenter,
+  deps: MediaPresenter,
   expiresAt: number,
 ): Promise<SeparationData & { duration: number }> {
   const { duration, sample_rate: sampleRate } = row
   if (duration === null || sampleRate === null) throw notCompleted(row)
-  const fileOf = (name: OutputName) => outputFile(row, name, expiresAt, mediaStore)
+  const fileOf = (name: OutputName) => outputFile(row, name, deps, expiresAt)
   const prompts = promptsOfRow(row)
   const [residual, target, ...further] = await Promise.all([
     fileOf('residual'),
@@ -204,7 +196,7 @@ export async function presentData(
   const { targets: recognitions = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
   const sounds = soundsOf(row)
-  const previewUrl = await partUrl(row, 'preview', expiresAt, mediaStore)
+  const previewUrl = await partUrl(row, 'preview', deps, expiresAt)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
@@ -229,44 +221,31 @@ const requestUrl = (row: RequestRow, { publicUrl }: PublicAddress): string =>
 async function outputFile(
   row: RequestRow,
   name: OutputName,
+  deps: MediaPresenter,
   expiresAt: number,
-  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<OutputFile> {
-  const addressOf = (part: OutputPart, file: StoredFile) =>
-    mediaStore.downloadUrl({
-      key: outputKey(row.request_id, part, file.place),
-      audience: 'client',
-      expiresAt,
-      contentType: file.content_type,
-      fileName: outputFileName(row.file_name, label, file.extension),
-    })
-  const output = outputsOf(row)[name]
-  if (!output) throw new Error(`the request ${row.request_id} has no ${name}`)
-  const label = outputLabel(row, name)
-  const { content_type, extension, video } = output
+  const stored = storedPart(row, name)
+  const url = await partUrl(row, name, deps, expiresAt)
+  const videoUrl = await partUrl(row, `${name}_video`, deps, expiresAt)
+  if (!stored || url === undefined) throw new Error(`the request ${row.request_id} has no ${name}`)
   return {
-    url: await addressOf(name, output),
-    ...(video && { video_url: await addressOf(`${name}_video`, video) }),
-    content_type,
-    file_name: outputFileName(row.file_name, label, extension),
+    url,
+    ...(videoUrl !== undefined && { video_url: videoUrl }),
+    content_type: stored.content_type,
+    file_name: stored.fileName,
   }
 }
 
 /**
- * Returns an address of the peaks of a COMPLETED request, or undefined if its engine made none.
+ * Returns an address of what is stored of a COMPLETED request, or undefined if there is no such
+ * part.
  * @param expiresAt epoch milliseconds
  */
-export const peaksUrl = (
+export async function partUrl(
   row: RequestRow,
+  part: OutputPart,
   { mediaStore }: MediaPresenter,
   expiresAt: number,
-): Promise<string | undefined> => partUrl(row, 'peaks', expiresAt, mediaStore)
-
-async function partUrl(
-  row: RequestRow,
-  part: 'peaks' | 'preview',
-  expiresAt: number,
-  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<string | undefined> {
   const stored = storedPart(row, part)
   if (!stored) return undefined
