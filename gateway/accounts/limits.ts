@@ -4,17 +4,12 @@
  */
 
 import type { Priority } from '../../shared/priority.ts'
-import type { AccountRow, LimitColumns, LimitName } from '../store/schema/tables.ts'
-
-export const LIMIT_NAMES = [
-  'calls_per_minute',
-  'queued_requests',
-  'concurrent_jobs',
-  'media_bytes',
-  'seconds_per_month',
-  'streams',
-  'file_bytes',
-] as const satisfies readonly LimitName[]
+import {
+  LIMIT_NAMES,
+  type AccountRow,
+  type LimitColumns,
+  type LimitName,
+} from '../store/schema/tables.ts'
 
 /** Settings that apply to accounts without limits of their own; 0 means no limit. */
 export interface LimitDefaults {

@@ -68,13 +68,8 @@ export interface WatchRequest extends GetRequest {
   interval_seconds?: number
 }
 
-export interface CancelRequest {
-  request_id: string
-}
-
-export interface DeleteRequest {
-  request_id: string
-}
+/** The message of Cancel and Delete. */
+export type RequestId = Pick<GetRequest, 'request_id'>
 
 export interface DeleteFileRequest {
   file_id: string

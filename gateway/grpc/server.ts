@@ -23,12 +23,11 @@ import {
   separationOf,
   submitReply,
   submitBody,
-  type CancelRequest,
   type DeleteFileRequest,
-  type DeleteRequest,
   type GetRequest,
   type ListReply,
   type ListRequest,
+  type RequestId,
   type Separation,
   type SeparateReply,
   type SeparateRequest,
@@ -170,12 +169,10 @@ const TOO_LATE = {
 
 const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
   Submit: withOneReply(deps, async (key, call: SubmitCall): Promise<SubmitReply> => {
-    const idempotencyKey = textOf(call.metadata, 'idempotency-key')
-    const signal = hangUpOf(call)
     const { answer } = await submit(deps, key, {
       ...submitBody(call.request),
-      idempotencyKey,
-      signal,
+      idempotencyKey: textOf(call.metadata, 'idempotency-key'),
+      signal: hangUpOf(call),
     })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
@@ -197,11 +194,11 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
     const logs = request.logs ? await readLogs(deps.store, row.request_id) : undefined
     return separationWithResult(deps, row, await statusOf(deps, row, logs))
   }),
-  Cancel: unary(deps, async (accountId, request: CancelRequest): Promise<Separation> => {
+  Cancel: unary(deps, async (accountId, request: RequestId): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
     return separationOf(await statusOf(deps, await cancel(deps, row)))
   }),
-  Delete: unary(deps, async (accountId, request: DeleteRequest): Promise<object> => {
+  Delete: unary(deps, async (accountId, request: RequestId): Promise<object> => {
     await remove(deps, await findOwn(deps, accountId, request.request_id))
     return {}
   }),
@@ -228,16 +225,12 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
 
 function unary<Request, Reply>(
   deps: GrpcDeps,
-  handle: (
-    accountId: string,
-    request: Request,
-    call: grpc.ServerUnaryCall<Request, Reply>,
-  ) => Promise<Reply>,
+  handle: (accountId: string, request: Request) => Promise<Reply>,
   scope: Scope = SCOPE,
 ): grpc.handleUnaryCall<Request, Reply> {
   return withOneReply<grpc.ServerUnaryCall<Request, Reply>, Reply>(
     deps,
-    (key, call) => handle(key.account_id, call.request, call),
+    (key, call) => handle(key.account_id, call.request),
     scope,
   )
 }

@@ -9,14 +9,16 @@ import type { RequestKind } from '../../../shared/request-kind.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
 import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from './webhook-tables.ts'
 
-export type LimitName =
-  | 'calls_per_minute'
-  | 'queued_requests'
-  | 'concurrent_jobs'
-  | 'media_bytes'
-  | 'seconds_per_month'
-  | 'streams'
-  | 'file_bytes'
+export const LIMIT_NAMES = [
+  'calls_per_minute',
+  'queued_requests',
+  'concurrent_jobs',
+  'media_bytes',
+  'seconds_per_month',
+  'streams',
+  'file_bytes',
+] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** Limits that an admin has set for one account; null where the settings apply. */
 export type LimitColumns = { [Name in LimitName as `max_${Name}`]: number | null }
