@@ -29,49 +29,32 @@ import { forbidStoring } from './api/no-store.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
-import { accountRoute } from './routes/account.ts'
+import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminEngineRoutes } from './routes/admin-engines.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { adminSignInRoutes } from './routes/admin-sign-in.ts'
-import { cancelRoute } from './routes/cancel.ts'
 import { clientRoutes } from './routes/clients.ts'
-import { createFileRoute } from './routes/create-file.ts'
-import { deleteFileRoute } from './routes/delete-file.ts'
-import { deleteRequestRoute } from './routes/delete-request.ts'
-import { deliveryAttemptsRoute, latestAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
-import { getFileRoute } from './routes/get-file.ts'
+import { fileRoutes } from './routes/files.ts'
 import { livePreviewRoute } from './routes/live-preview.ts'
-import { listRoute } from './routes/list.ts'
-import { listFilesRoute } from './routes/list-files.ts'
 import { mcpRoute } from './routes/mcp.ts'
 import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { ownKeyRoutes } from './routes/own-keys.ts'
-import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
-import { redeliverRoute } from './routes/redeliver.ts'
-import { renameRequestRoute } from './routes/rename-request.ts'
-import { resultRoute } from './routes/result.ts'
+import { requestRoutes } from './routes/requests.ts'
 import { separateRoutes } from './routes/separate.ts'
-import {
-  createShareRoute,
-  listSharesRoute,
-  revokeShareRoute,
-  sharedRoute,
-} from './routes/shares.ts'
+import { sharedRoute, shareRoutes } from './routes/shares.ts'
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
-import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoutes } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
-import { usageRoute } from './routes/usage.ts'
 import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts'
-import { webhookTestRoute } from './routes/webhook-test.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
 /** The time for an upload of outputs, and of inputs unless their addresses live longer. */
@@ -286,32 +269,16 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const routes = [
     modelsRoute,
-    createFileRoute,
-    getFileRoute,
-    listFilesRoute,
-    deleteFileRoute,
+    fileRoutes,
     submitRoutes,
-    statusRoute,
+    requestRoutes,
     statusStreamRoute,
-    resultRoute,
-    peaksRoute,
     livePreviewRoute,
-    cancelRoute,
-    deleteRequestRoute,
-    renameRequestRoute,
-    listRoute,
-    redeliverRoute,
-    deliveryAttemptsRoute,
-    latestAttemptsRoute,
-    webhookTestRoute,
+    webhookRoutes,
     webhookEndpointRoutes,
-    accountRoute,
+    accountRoutes,
     ownKeyRoutes,
-    usageRoute,
-    // the page plays shared results
-    ...(deps.config.playground === 'on'
-      ? [createShareRoute, listSharesRoute, revokeShareRoute]
-      : []),
+    ...(deps.config.playground === 'on' ? [shareRoutes] : []), // the page plays shared results
   ]
   for (const route of routes) route(app, deps)
 }

@@ -71,13 +71,30 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         ...(schema?.response as object),
         ...retryResponses(isHolding(schema) ? [QUOTA] : []),
       }
-      const limited = { ...schema, response }
+      const limited = { ...schema, response, ...(scope && pathParameters(url)) }
       if (!scope) return { url, schema: limited }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
       const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
       return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
     },
   })
+}
+
+/** Parameters in the paths of routes for clients. */
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  endpoint_id: 'As returned when the endpoint was created.',
+  file_id: 'As returned when the file was created.',
+  key_id: 'The middle part of the key.',
+  request_id: 'As returned by the submit.',
+  share_id: 'As returned when the share was created.',
+}
+
+/** Returns the schema of the parameter in a path, if there is one. */
+function pathParameters(url: string): { params?: object } {
+  const [, name = ''] = /:(\w+)/.exec(url) ?? []
+  const description = PATH_PARAMETERS[name]
+  if (description === undefined) return {}
+  return { params: { type: 'object', properties: { [name]: { type: 'string', description } } } }
 }
 
 /**

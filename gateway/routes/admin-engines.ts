@@ -11,7 +11,7 @@ export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): 
     '/admin/engines/:engine_id/drain',
     {
       schema: {
-        ...describe('drainEngine', 'Let an engine end its jobs and take no more', 'engine_id'),
+        ...describe('drainEngine', 'Let an engine end its jobs and take no more'),
         description:
           'Jobs that take longer than ten minutes go back to the queue. The engine stays ' +
           '`DRAINING` until it is started again.',

@@ -40,7 +40,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
     '/admin/models/:name/fetch',
     {
       schema: {
-        ...describe('fetchModel', 'Download a model and install it', 'name'),
+        ...describe('fetchModel', 'Download a model and install it'),
         description: 'Stops when the gateway stops; another fetch resumes it.',
         body: FetchModelRequest,
         response: responses({ 202: AdminModel }, FAILURES),
@@ -59,7 +59,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
       `/admin/models/:name/${verb}`,
       {
         schema: {
-          ...describe(`${verb}Model`, summary, 'name'),
+          ...describe(`${verb}Model`, summary),
           body: ChangeModelRequest,
           response: responses({ 202: AdminModel }, FAILURES),
         },
@@ -80,7 +80,7 @@ function removalRoute(app: FastifyInstance, deps: EngineModelDeps): void {
     '/admin/models/:name',
     {
       schema: {
-        ...describe('removeModel', 'Unload a model and remove it, or stop its fetch', 'name'),
+        ...describe('removeModel', 'Unload a model and remove it, or stop its fetch'),
         querystring: { type: 'object', properties: ChangeModelRequest.properties },
         response: responses({ 202: AdminModel }, FAILURES),
       },

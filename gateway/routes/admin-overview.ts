@@ -25,7 +25,7 @@ import type { CancelDeps } from '../requests/own-requests.ts'
 import { DELIVERY_STATES } from '../store/schema/webhook-tables.ts'
 import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
 import { authoredBy, describe, REFUSALS } from './admin.ts'
-import { dayParameters, pageParameters, type RequestParams } from './parameters.ts'
+import { dayParameters, pageParameters, type RequestRoute } from './common.ts'
 
 interface ListQuery {
   Querystring: {
@@ -86,21 +86,21 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
         status: statusOf(query.status, REQUEST_STATUSES),
       }),
   )
-  app.post<{ Params: RequestParams }>(
+  app.post<RequestRoute>(
     '/admin/requests/:request_id/cancel',
     {
       schema: {
-        ...describe('cancelAnyRequest', 'Cancel a request of any account', 'request_id'),
+        ...describe('cancelAnyRequest', 'Cancel a request of any account'),
         response: responses({ 200: AdminRequest }, [...REFUSALS, 404, 'REQUEST_FINISHED', 500]),
       },
     },
     async (request) => cancelForAccount(authored(request), request.params.request_id),
   )
-  app.post<{ Params: RequestParams }>(
+  app.post<RequestRoute>(
     '/admin/requests/:request_id/redeliver',
     {
       schema: {
-        ...describe('redeliverAnyWebhook', 'Send the webhook of a request again', 'request_id'),
+        ...describe('redeliverAnyWebhook', 'Send the webhook of a request again'),
         response: responses({ 200: WebhookDeliveryStatus }, [
           ...REFUSALS,
           404,

@@ -10,14 +10,13 @@ import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import { authoredBy, type AdminConfig } from './admin.ts'
+import { hidden } from './common.ts'
 
 /** The addresses below it share a cookie, which is sent to no others. */
 const SIGN_IN = '/admin/sign-in'
 const COOKIE = 'winnow_sign_in'
 /** The longest that the cookie is of use: a sign-in at the provider. */
 const COOKIE_SECONDS = 600
-
-const hidden = { schema: { hide: true } }
 
 export type SignInDeps = AccountDeps &
   SealDeps & { log: Logger; config: AdminConfig & BodyDeadline }

@@ -43,6 +43,7 @@ import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { responses } from '../api/openapi.ts'
 import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
 import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
+import { hidden } from './common.ts'
 
 /** Opens a session for the token or for a code, shows one, and ends one. */
 const SESSION = '/admin/session'
@@ -114,7 +115,6 @@ function sessionRoutes(
   adminToken: string,
 ): void {
   const authored = authoredBy(deps)
-  const hidden = { schema: { hide: true } }
   const tokenOf = ({ headers }: FastifyRequest) => bearerToken(headers.authorization) ?? ''
   app.post(SESSION, hidden, async (request) =>
     openAdminSession(authored(request), adminToken, tokenOf(request)),
@@ -130,18 +130,11 @@ function sessionRoutes(
 export const REFUSALS = [401, 'PERMISSION_DENIED'] as const
 
 /** Returns the common part of all admin routes in the API description. */
-export const describe = (operationId: string, summary: string, parameter?: string) => ({
+export const describe = (operationId: string, summary: string) => ({
   operationId,
   summary,
   tags: ['admin'],
   security: [{ adminToken: [] }],
-  ...(parameter !== undefined && {
-    params: {
-      type: 'object',
-      properties: { [parameter]: { type: 'string' } },
-      required: [parameter],
-    },
-  }),
 })
 
 function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void {
@@ -211,7 +204,7 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id',
     {
       schema: {
-        ...describe('showAccount', 'Get an account and its balance', 'account_id'),
+        ...describe('showAccount', 'Get an account and its balance'),
         response: responses({ 200: Account }, [401, 404, 500]),
       },
     },
@@ -221,7 +214,7 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id/credit',
     {
       schema: {
-        ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
+        ...describe('creditAccount', 'Add seconds to the balance of an account'),
         body: CreditRequest,
         response: responses({ 200: Account }, [
           400,
@@ -247,7 +240,7 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
       `/admin/accounts/:account_id/${verb}`,
       {
         schema: {
-          ...describe(`${verb}Account`, summary, 'account_id'),
+          ...describe(`${verb}Account`, summary),
           response: responses({ 200: Account }, [...REFUSALS, 404, 500]),
         },
       },
@@ -258,7 +251,7 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id',
     {
       schema: {
-        ...describe('deleteAccount', 'Delete an account with its keys and media', 'account_id'),
+        ...describe('deleteAccount', 'Delete an account with its keys and media'),
         response: responses({ 200: Account }, ['INVALID_PARAMETER', ...REFUSALS, 404, 500]),
       },
     },
@@ -299,7 +292,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/revoke',
     {
       schema: {
-        ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
+        ...describe('revokeKey', 'Revoke an API key, at once and for good'),
         response: responses({ 200: ApiKey }, [...REFUSALS, 404, 500]),
       },
     },
@@ -309,7 +302,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/rotate',
     {
       schema: {
-        ...describe('rotateKey', 'Replace the secret of an API key', 'key_id'),
+        ...describe('rotateKey', 'Replace the secret of an API key'),
         response: responses({ 200: NewApiKey }, [400, ...REFUSALS, 404, 500]),
       },
     },
@@ -323,7 +316,7 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id/limits',
     {
       schema: {
-        ...describe('limitAccount', 'Set all limits of an account', 'account_id'),
+        ...describe('limitAccount', 'Set all limits of an account'),
         body: LimitsRequest,
         response: responses({ 200: Account }, [400, ...REFUSALS, 404, 500]),
       },
@@ -334,7 +327,7 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/limits',
     {
       schema: {
-        ...describe('limitKey', 'Set how often an API key may call', 'key_id'),
+        ...describe('limitKey', 'Set how often an API key may call'),
         body: KeyLimitsRequest,
         response: responses({ 200: ApiKey }, [400, ...REFUSALS, 404, 500]),
       },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { PublicAddress } from '../requests/present/presenter.ts'
+import { hidden } from './common.ts'
 
 /**
  * The kinds of packages: the ending, the language, the media type, and a name without the version.
@@ -18,8 +19,6 @@ const KINDS = [
     type: 'application/zip',
   },
 ] as const
-
-const hidden = { schema: { hide: true } }
 
 export interface ClientsConfig extends PublicAddress {
   /** The folder of the clients' packages, as set-up has made them. */

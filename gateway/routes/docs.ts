@@ -8,11 +8,10 @@ import { send } from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
+import { hidden } from './common.ts'
 
 const NOT_BUILT = 'The documents are not built here: `npm run winnow -- docs` builds them.'
 const NO_PAGE = 'There is no such page of the documents.'
-
-const hidden = { schema: { hide: true } }
 
 const zip = promisify(gzip)
 

@@ -13,6 +13,7 @@ import { inputKey, livePartKey, outputKey, segmentKey } from '../media-store/key
 import type { Clock } from '../../shared/clock.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
+import { hidden } from './common.ts'
 
 interface MediaDeps {
   store: Store
@@ -50,24 +51,18 @@ interface LivePartRoute {
  * previews to clients, outputs to both.
  */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
-  app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
+  app.get<InputRoute>('/media/inputs/:file_id', hidden, (request, reply) =>
     sendInput(deps, request, reply),
   )
-  app.get<SegmentRoute>(SEGMENT_PATH, { schema: { hide: true } }, (request, reply) =>
-    sendSegment(deps, request, reply),
-  )
-  app.get<LivePartRoute>(
-    '/media/outputs/:request_id/live/:part',
-    { schema: { hide: true } },
-    (request, reply) => sendLivePart(deps, request, reply),
+  app.get<SegmentRoute>(SEGMENT_PATH, hidden, (request, reply) => sendSegment(deps, request, reply))
+  app.get<LivePartRoute>('/media/outputs/:request_id/live/:part', hidden, (request, reply) =>
+    sendLivePart(deps, request, reply),
   )
   for (const path of [
     '/media/outputs/:request_id/:part',
     '/media/outputs/:request_id/:place/:part',
   ]) {
-    app.get<OutputRoute>(path, { schema: { hide: true } }, (request, reply) =>
-      sendOutput(deps, request, reply),
-    )
+    app.get<OutputRoute>(path, hidden, (request, reply) => sendOutput(deps, request, reply))
   }
 }
 

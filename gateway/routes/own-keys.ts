@@ -16,12 +16,6 @@ interface KeyRoute {
 }
 
 const config = { scope: 'keys:manage' } as const
-const keyParams = {
-  type: 'object',
-  properties: { key_id: { type: 'string', description: 'The middle part of the key.' } },
-  required: ['key_id'],
-} as const
-
 /** Extension: the keys of the caller's account. */
 export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const calledBy = ({ apiKey: caller, client }: FastifyRequest) => ({ ...deps, caller, client })
@@ -84,7 +78,6 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
           'Replace the secret of a key of your account',
           'Refused for a key that may do more than yours, or for longer.',
         ),
-        params: keyParams,
         response: responses({ 200: NewApiKey }, ['INVALID_PARAMETER', 401, 403, 404, 500]),
       },
     },
@@ -100,7 +93,6 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
           'Revoke a key of your account, at once and for good',
           'Also works for the key of the call, and ends the page sessions that the key has opened.',
         ),
-        params: keyParams,
         response: responses({ 200: ApiKey }, [401, 403, 404, 500]),
       },
     },

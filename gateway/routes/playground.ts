@@ -4,14 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 import { PLAYGROUND } from './sessions.ts'
+import { hidden } from './common.ts'
 
 /** Assets have a hash in their name, so they never change. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 
 /** The page encodes FLAC and MP3 with WebAssembly, in workers that its script creates. */
 const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
-
-const hidden = { schema: { hide: true } }
 
 export interface PlaygroundConfig extends PageAddresses {
   /** The folder of the page, as set-up has made it. */

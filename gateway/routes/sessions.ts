@@ -13,11 +13,10 @@ import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { PublicAddress } from '../requests/present/presenter.ts'
+import { hidden } from './common.ts'
 
 /** The path at which the page calls the API with its session. The cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
-
-const hidden = { schema: { hide: true } }
 
 /** Opens, shows and ends the page's sessions. */
 export function sessionRoutes(

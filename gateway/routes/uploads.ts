@@ -27,6 +27,7 @@ import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { BodyDeadline } from '../api/body-deadline.ts'
+import { hidden } from './common.ts'
 
 interface InputRoute {
   Params: { file_id: string }
@@ -68,25 +69,21 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
+  app.put<InputRoute>('/media/inputs/:file_id', hidden, (request, reply) =>
     takeInput({ ...deps, turns }, request, reply),
   )
-  app.put<OutputRoute>(
-    '/media/outputs/:request_id/:part',
-    { schema: { hide: true } },
-    (request, reply) => takeOutput({ ...deps, turns }, request, reply),
+  app.put<OutputRoute>('/media/outputs/:request_id/:part', hidden, (request, reply) =>
+    takeOutput({ ...deps, turns }, request, reply),
   )
   for (const [name, kind] of Object.entries(TEMPORARY)) {
     app.put<TemporaryRoute>(
       `/media/outputs/:request_id/${name}/:number`,
-      { schema: { hide: true } },
+      hidden,
       (request, reply) => takeTemporary({ ...deps, ...kind, turns }, request, reply),
     )
   }
-  app.post<OutputsRoute>(
-    '/media/outputs/:request_id',
-    { schema: { hide: true } },
-    (request, reply) => adoptOutputs({ ...deps, turns }, request, reply),
+  app.post<OutputsRoute>('/media/outputs/:request_id', hidden, (request, reply) =>
+    adoptOutputs({ ...deps, turns }, request, reply),
   )
 }
 

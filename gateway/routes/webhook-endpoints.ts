@@ -36,7 +36,7 @@ import {
 } from '../requests/webhook-endpoints.ts'
 import { FAILING } from '../webhooks/endpoint-health.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
-import { DELETED, pageParameters } from './parameters.ts'
+import { DELETED, pageParameters } from './common.ts'
 import { hangUpOf } from './submit.ts'
 
 type RouteDeps = Omit<EndpointDeps & ReplayDeps, 'caller' | 'client' | 'signal'> & TestDeps
@@ -46,13 +46,6 @@ interface EndpointRoute {
 }
 
 const config = { scope: 'audio:separate' } as const
-const endpointParams = {
-  type: 'object',
-  properties: {
-    endpoint_id: { type: 'string', description: 'As returned when the endpoint was created.' },
-  },
-  required: ['endpoint_id'],
-} as const
 const PATH = '/v1/webhook-endpoints/:endpoint_id'
 
 /** Extension: the addresses of an account that receive the events of all its requests. */
@@ -115,7 +108,6 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
       config,
       schema: {
         ...describe('getWebhookEndpoint', 'Get a webhook endpoint'),
-        params: endpointParams,
         response: responses({ 200: WebhookEndpoint }, [401, 403, 404, 500]),
       },
     },
@@ -134,7 +126,6 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
             `address. The service disables an endpoint that answers with 410, or if for ` +
             `${FAILING.days} days and ${FAILING.deliveriesMin} deliveries no attempt succeeds.`,
         ),
-        params: endpointParams,
         body: ChangeEndpointRequest,
         response: responses({ 200: WebhookEndpoint }, [400, 401, 403, 404, 500]),
       },
@@ -156,7 +147,6 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
           `For ${OVERLAP_SECONDS.default / 3_600} hours, or the time that you name, every event ` +
             'has the signatures of both secrets in `webhook-signature`.',
         ),
-        params: endpointParams,
         body: RotateEndpointRequest,
         response: responses({ 200: NewWebhookEndpoint }, [400, 401, 403, 404, 500]),
       },
@@ -174,7 +164,6 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
           'Delete a webhook endpoint',
           'What waits for it is not sent.',
         ),
-        params: endpointParams,
         response: responses({ 204: DELETED }, [401, 403, 404, 500]),
       },
     },
@@ -196,7 +185,6 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
           'List the deliveries to a webhook endpoint, newest first',
           'They are kept as long as their requests. Invalid values are replaced by the default.',
         ),
-        params: endpointParams,
         querystring: { type: 'object', properties: pageParameters },
         response: responses({ 200: EndpointDeliveryList }, [401, 403, 404, 500]),
       },
@@ -219,7 +207,6 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
             `A call replays up to ${REPLAY_MAX} deliveries, oldest first, and an account may ` +
             `make ${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
         ),
-        params: endpointParams,
         body: ReplayRequest,
         response: responses({ 202: Replay }, [400, 401, 403, 404, 500]),
       },
@@ -245,7 +232,6 @@ function test(app: FastifyInstance, deps: RouteDeps): void {
           'It is signed with the secrets of the endpoint, and the outcome is returned within 15 ' +
             `seconds. An account can make ${TESTS_PER_MINUTE} tests a minute.`,
         ),
-        params: endpointParams,
         response: responses({ 200: WebhookTestResult }, [401, 403, 404, 500]),
       },
     },
