@@ -98,10 +98,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
  * The application for admins at an address of their own: the admin API, the page, and the documents
  * that it leads to.
  */
-export async function buildAdminApp(
-  deps: GatewayDeps,
-  tls: Tls | undefined,
-): Promise<FastifyInstance> {
+export async function buildAdminApp(deps: GatewayDeps, tls: Tls | undefined) {
   const { config } = deps
   const app = await createBase(deps, tls)
   openApiRoute(app, { config: { publicUrl: config.adminUrl } })

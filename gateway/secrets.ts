@@ -134,10 +134,7 @@ const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
  * Makes sure that the keys are those of the other gateways on the database.
  * @throws StartError when they are not
  */
-export async function assertSameSecrets(
-  store: Store,
-  { signingKeys, encryptionKeys }: Secrets,
-): Promise<void> {
+export async function assertSameSecrets(store: Store, { signingKeys, encryptionKeys }: Secrets) {
   for (const [kind, keys] of [
     ['signing', signingKeys],
     ['encryption', encryptionKeys],

@@ -195,11 +195,7 @@ const noAccount = (accountId: string) => `There is no account ${accountId}.`
  *   `IDEMPOTENCY_CONFLICT` if the reference came with another amount before; or what is wrong with
  *   `body`, a CreditRequest
  */
-export async function creditAccount(
-  deps: ChangeDeps,
-  accountId: string,
-  body: unknown,
-): Promise<Account> {
+export async function creditAccount(deps: ChangeDeps, accountId: string, body: unknown) {
   const { seconds, reference = newId('credit') } = checkCredit(body)
   return inTransaction(deps.store, async (store) => {
     const account = presentAccount(await findKept(store, accountId))

@@ -139,10 +139,7 @@ export async function endAdminSession(
   await record(deps, 'session.end', { key_id })
 }
 
-const hasEnded = (
-  store: Store,
-  { id, openedAt }: Pick<NamedSession, 'id' | 'openedAt'>,
-): Promise<boolean> =>
+const hasEnded = (store: Store, { id, openedAt }: Pick<NamedSession, 'id' | 'openedAt'>) =>
   hasChange(store, { action: 'session.end', keyId: id, from: isoTime(openedAt - CLOCKS_APART_MS) })
 
 /** Returns an id without the signature. Sessions that expire in the same millisecond share it. */

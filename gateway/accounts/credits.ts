@@ -46,11 +46,7 @@ export const costOf = (row: PricedRequest, duration: number): number =>
  * for.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
-export async function reserveAtSubmit(
-  store: Store,
-  { row, account }: Payment,
-  now: string,
-): Promise<void> {
+export async function reserveAtSubmit(store: Store, { row, account }: Payment, now: string) {
   if (!isMetered(account)) return
   const { duration } = row
   if (await reserve(store, entryOf(row, duration ?? LEAST_SECONDS, now))) return

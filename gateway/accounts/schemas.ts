@@ -236,7 +236,6 @@ export const CreateOwnKeyRequest = Type.Object(newKeyFields, {
 })
 
 export type Account = Static<typeof Account>
-export type Usage = Static<typeof Usage>
 export type ApiKey = Static<typeof ApiKey>
 export type NewApiKey = Static<typeof NewApiKey>
 

@@ -4,7 +4,6 @@ import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_SECONDS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { readUsage } from '../store/usage.ts'
-import type { Usage } from './schemas.ts'
 import type { AccountDeps } from './accounts.ts'
 
 /** At most this many days in one response. */
@@ -24,11 +23,7 @@ export interface DaysQuery {
  * @throws ServiceError `INVALID_PARAMETER` if `from` or `to` is not a day, or if there are too many
  *   days
  */
-export async function usageOf(
-  { store, clock }: AccountDeps,
-  accountId: string,
-  query: DaysQuery,
-): Promise<Usage> {
+export async function usageOf({ store, clock }: AccountDeps, accountId: string, query: DaysQuery) {
   const days = daysOf(query, clock)
   const rows = await readUsage(store, accountId, days)
   const data = rows.map(({ account_id: _accountId, device_seconds: _device, ...day }) => day)

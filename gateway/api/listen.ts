@@ -9,11 +9,7 @@ import { onPort, type Address } from '../../shared/process/on-port.ts'
  * @returns its URL on this machine
  * @throws StartError when the port is taken
  */
-export async function listen(
-  app: FastifyInstance,
-  address: Address,
-  fd: number | undefined,
-): Promise<string> {
+export async function listen(app: FastifyInstance, address: Address, fd: number | undefined) {
   const { host, port } = address
   // Fastify's types lack `fd`; with it, the host is not used.
   const inherited = { fd, host: '0.0.0.0' } as object

@@ -51,11 +51,7 @@ export async function removeMedia(
  * Returns a file of the account.
  * @throws ServiceError `NOT_FOUND` if the account has none with this id
  */
-export async function findOwnFile(
-  { store }: { store: Store },
-  accountId: string,
-  fileId: string,
-): Promise<FileRow> {
+export async function findOwnFile({ store }: { store: Store }, accountId: string, fileId: string) {
   const file = await findFile(store, fileId)
   if (file?.account_id === accountId) return file
   throw unknown('file')
@@ -65,10 +61,7 @@ export async function findOwnFile(
  * Deletes a file and its bytes, even if it is still to be uploaded.
  * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
  */
-export async function removeFile(
-  deps: RemovalDeps,
-  { file_id: fileId }: Pick<FileRow, 'file_id'>,
-): Promise<void> {
+export async function removeFile(deps: RemovalDeps, { file_id: fileId }: Pick<FileRow, 'file_id'>) {
   assertDeleted(await deleteFile(deps.store, fileId, isoTime(deps.clock.now())), 'file')
   await removeMedia(deps, [inputKey(fileId)])
 }

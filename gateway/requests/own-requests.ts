@@ -31,11 +31,7 @@ import type { Store } from '../store/database.ts'
  * Returns a request of the account.
  * @throws ServiceError `NOT_FOUND` if the account has none with this id
  */
-export async function findOwn(
-  { store }: { store: Store },
-  accountId: string,
-  requestId: string,
-): Promise<RequestRow> {
+export async function findOwn({ store }: { store: Store }, accountId: string, requestId: string) {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })

@@ -112,21 +112,14 @@ export async function ownShares({ store, clock }: ShareDeps, accountId: string) 
 }
 
 /** @throws ServiceError `NOT_FOUND` */
-export async function revokeShare(
-  { store }: ShareDeps,
-  accountId: string,
-  shareId: string,
-): Promise<Share> {
+export async function revokeShare({ store }: ShareDeps, accountId: string, shareId: string) {
   const share = await deleteShare(store, accountId, shareId)
   if (share) return presentShare(share)
   throw new ServiceError('NOT_FOUND', { message: 'There is no share with this id.' })
 }
 
 /** @throws ServiceError `UNAUTHENTICATED` */
-export async function openShare(
-  { store, clock }: ShareDeps,
-  secret: string | undefined,
-): Promise<ShareRow> {
+export async function openShare({ store, clock }: ShareDeps, secret: string | undefined) {
   const now = isoTime(clock.now())
   const share = secret === undefined ? undefined : await findShare(store, hashApiKey(secret), now)
   if (share) return share

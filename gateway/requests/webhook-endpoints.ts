@@ -14,7 +14,6 @@ import {
   checkCreateEndpoint,
   checkRotateEndpoint,
   OVERLAP_SECONDS,
-  type NewWebhookEndpoint,
   type WebhookEndpoint,
 } from '../api/endpoint-schemas.ts'
 import { EVENT_TYPES } from '../api/webhook-schemas.ts'
@@ -46,10 +45,7 @@ export const ENDPOINTS_MAX = 10
  * Creates an endpoint from `body`, a CreateEndpointRequest, and returns its secret.
  * @throws ServiceError what is wrong with `body`; `INVALID_WEBHOOK_URL`; `RATE_LIMITED`
  */
-export async function createEndpoint(
-  deps: EndpointDeps,
-  body: unknown,
-): Promise<NewWebhookEndpoint> {
+export async function createEndpoint(deps: EndpointDeps, body: unknown) {
   const { url, events = EVENT_TYPES, description = '' } = checkCreateEndpoint(body)
   await checkUrl(deps, url)
   const [endpointId, secret] = [newId('ep'), newWebhookSecret()]
@@ -116,11 +112,7 @@ export async function ownEndpoints(store: Store, accountId: string) {
 }
 
 /** @throws ServiceError `NOT_FOUND`, also for endpoints of others */
-export async function findOwnEndpoint(
-  store: Store,
-  accountId: string,
-  endpointId: string,
-): Promise<WebhookEndpointRow> {
+export async function findOwnEndpoint(store: Store, accountId: string, endpointId: string) {
   const row = await findEndpoint(store, endpointId)
   if (row?.account_id === accountId) return row
   throw noEndpoint()
@@ -135,11 +127,7 @@ const noEndpoint = () =>
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `INVALID_WEBHOOK_URL`;
  *   `RATE_LIMITED`
  */
-export async function updateEndpoint(
-  deps: EndpointDeps,
-  endpointId: string,
-  body: unknown,
-): Promise<WebhookEndpoint> {
+export async function updateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
   const { url, events, description, enabled } = checkChangeEndpoint(body)
   await findOwnEndpoint(deps.store, deps.caller.account_id, endpointId)
   if (url !== undefined) await checkUrl(deps, url)
@@ -193,11 +181,7 @@ const change = (
  * RotateEndpointRequest.
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `RATE_LIMITED`
  */
-export async function rotateEndpoint(
-  deps: EndpointDeps,
-  endpointId: string,
-  body: unknown,
-): Promise<NewWebhookEndpoint> {
+export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
   const { overlap_seconds: seconds = OVERLAP_SECONDS.default } = checkRotateEndpoint(body ?? {})
   const secret = newWebhookSecret()
   const endsAt = isoTime(deps.clock.now() + seconds * SECOND_MS)

@@ -102,21 +102,14 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
  * Extension: takes a file and what is asked of it in one call, and returns the result if the client
  * waits for it.
  */
-export async function separateRoutes(
-  app: FastifyInstance,
-  deps: SeparateDeps & ResultDeps,
-): Promise<void> {
+export async function separateRoutes(app: FastifyInstance, deps: SeparateDeps & ResultDeps) {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // readCall refuses these
   for (const kind of REQUEST_KINDS) separateRoute(app, deps, kind)
 }
 
-function separateRoute(
-  app: FastifyInstance,
-  deps: SeparateDeps & ResultDeps,
-  kind: RequestKind,
-): void {
+function separateRoute(app: FastifyInstance, deps: SeparateDeps & ResultDeps, kind: RequestKind) {
   app.post(
     `/v1/audio/${kind}`,
     {
@@ -211,11 +204,7 @@ async function readCall(
   })
 }
 
-async function sendEnd(
-  deps: ResultDeps,
-  row: RequestRow,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function sendEnd(deps: ResultDeps, row: RequestRow, reply: FastifyReply) {
   try {
     return await reply.send(await resultOf(deps, row))
   } catch (error) {

@@ -48,10 +48,7 @@ export async function ensureAccount(store: Store, account: NewAccount): Promise<
 }
 
 /** @param accountId any text, as an admin may have typed it */
-export async function findAccount(
-  store: Store,
-  accountId: string,
-): Promise<AccountRow | undefined> {
+export async function findAccount(store: Store, accountId: string) {
   if (!isId(accountId)) return undefined
   return store
     .selectFrom('accounts')

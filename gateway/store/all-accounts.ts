@@ -7,7 +7,6 @@ import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
 import { newestFirst, type Page } from './pages.ts'
-import type { RequestRow } from './schema/tables.ts'
 import type { DeliveryState } from './schema/webhook-tables.ts'
 
 interface AllRequests extends Page {
@@ -17,10 +16,7 @@ interface AllRequests extends Page {
 }
 
 /** Returns requests with these statuses, newest first. */
-export function listAllRequests(
-  store: Store,
-  { statuses, accountId, ...page }: AllRequests,
-): Promise<RequestRow[]> {
+export function listAllRequests(store: Store, { statuses, accountId, ...page }: AllRequests) {
   // a page for each status, by its index: for several at once the database would sort all rows
   const ofStatus = (status: RequestStatus) => {
     const requests = store

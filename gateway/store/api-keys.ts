@@ -65,11 +65,7 @@ export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow
     .execute()
 
 /** Returns the keys of an account that have not ended by `time`, oldest first. */
-export const listKeysSince = (
-  store: Store,
-  accountId: string,
-  time: string,
-): Promise<ApiKeyRow[]> =>
+export const listKeysSince = (store: Store, accountId: string, time: string) =>
   store
     .selectFrom('api_keys')
     .selectAll()

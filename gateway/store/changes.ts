@@ -84,10 +84,7 @@ export async function countChanges(
  * Returns the latest changes, newest first; only those of an account, a key or an action if one is
  * named.
  */
-export function listChanges(
-  store: Store,
-  { accountId, keyId, action, ...page }: ChangesPage,
-): Promise<ChangeRow[]> {
+export function listChanges(store: Store, { accountId, keyId, action, ...page }: ChangesPage) {
   const changes = store
     .selectFrom('changes')
     .selectAll()

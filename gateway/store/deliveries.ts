@@ -122,11 +122,7 @@ async function receiverOf(
 }
 
 /** Returns the delivery as it is now, if the claim still holds it. */
-export const findClaimed = (
-  store: Store,
-  webhookId: string,
-  claimId: string,
-): Promise<DeliveryRow | undefined> =>
+export const findClaimed = (store: Store, webhookId: string, claimId: string) =>
   store
     .selectFrom('deliveries')
     .selectAll()
@@ -139,11 +135,7 @@ export const findClaimed = (
  * statement, so it never fails because of a lock that a transaction would have to get between
  * reading and writing.
  */
-export async function changeDelivery(
-  store: Store,
-  row: DeliveryRow,
-  set: DeliveryChange,
-): Promise<boolean> {
+export async function changeDelivery(store: Store, row: DeliveryRow, set: DeliveryChange) {
   const { numUpdatedRows } = await store
     .updateTable('deliveries')
     .set(set)

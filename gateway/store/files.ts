@@ -91,10 +91,6 @@ export async function markFileUploaded(
 }
 
 /** Stores how many seconds the media of a file lasts. */
-export async function setFileDuration(
-  store: Store,
-  fileId: string,
-  duration: number,
-): Promise<void> {
+export async function setFileDuration(store: Store, fileId: string, duration: number) {
   await store.updateTable('files').set({ duration }).where('file_id', '=', fileId).execute()
 }

@@ -11,11 +11,7 @@ export const NO_ANSWER = ''
  * Call it in the transaction that stores the request, so that only one of several submits stores
  * both.
  */
-export async function takeIdempotencyKey(
-  store: Store,
-  row: IdempotencyKeyRow,
-  now: string,
-): Promise<boolean> {
+export async function takeIdempotencyKey(store: Store, row: IdempotencyKeyRow, now: string) {
   const { account_id, idempotency_key, ...rest } = row
   const { numInsertedOrUpdatedRows } = await store
     .insertInto('idempotency_keys')
@@ -31,12 +27,7 @@ export async function takeIdempotencyKey(
 }
 
 /** Returns the row of the key, unless it has expired. */
-export const findIdempotencyKey = (
-  store: Store,
-  accountId: string,
-  key: string,
-  now: string,
-): Promise<IdempotencyKeyRow | undefined> =>
+export const findIdempotencyKey = (store: Store, accountId: string, key: string, now: string) =>
   store
     .selectFrom('idempotency_keys')
     .selectAll()

@@ -85,11 +85,7 @@ export const deduct = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
 /** Releases what is reserved for a request. Returns how many seconds that was. */
-export async function releaseReservation(
-  store: Store,
-  requestId: string,
-  now: string,
-): Promise<number> {
+export async function releaseReservation(store: Store, requestId: string, now: string) {
   const entry = await findReservation(store, requestId)
   if (!entry) return 0
   const { account_id: accountId, reserved_change: seconds } = entry

@@ -12,11 +12,7 @@ import type { OutboxRow, RequestRow } from './schema/tables.ts'
 type NewOutboxRow = Omit<OutboxRow, 'is_batch' | 'not_before' | 'tries' | 'trace_parent'> &
   Partial<OutboxRow>
 
-export async function putInOutbox(
-  store: Store,
-  row: NewOutboxRow,
-  priority: Priority,
-): Promise<void> {
+export async function putInOutbox(store: Store, row: NewOutboxRow, priority: Priority) {
   await store
     .insertInto('outbox')
     .values({

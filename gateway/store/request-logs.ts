@@ -8,11 +8,7 @@ import type { Store } from './database.ts'
 const ROWS_MAX = 1_000
 
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
-export async function appendLogs(
-  store: Store,
-  requestId: string,
-  lines: readonly LogLine[],
-): Promise<void> {
+export async function appendLogs(store: Store, requestId: string, lines: readonly LogLine[]) {
   if (lines.length === 0) return
   for (let start = 0; start < lines.length; start += ROWS_MAX) {
     const rows = lines

@@ -29,17 +29,11 @@ const requestOf = (store: Store, requestId: string) =>
   store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
 
 /** @param requestId any text, as a client may have sent it */
-export const findRequest = async (
-  store: Store,
-  requestId: string,
-): Promise<RequestRow | undefined> =>
+export const findRequest = async (store: Store, requestId: string) =>
   isId(requestId) ? requestOf(store, requestId).executeTakeFirst() : undefined
 
 /** Like `findRequest`, but no other transaction can change the request until this one ends. */
-export const findRequestToChange = (
-  store: Store,
-  requestId: string,
-): Promise<RequestRow | undefined> =>
+export const findRequestToChange = (store: Store, requestId: string) =>
   requestOf(store, requestId)
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
@@ -200,10 +194,7 @@ interface PageWithJobs {
 /**
  * Returns requests with these statuses that are not in the outbox, so that each should have a job.
  */
-export function listWithJobs(
-  store: Store,
-  { statuses, unchanged, limit, after }: PageWithJobs,
-): Promise<RequestRow[]> {
+export function listWithJobs(store: Store, { statuses, unchanged, limit, after }: PageWithJobs) {
   const withJobs = (status: RequestStatus) =>
     store
       .selectFrom('requests')
@@ -260,11 +251,7 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
 }
 
 /** Names the source of a request anew, and so its outputs. */
-export async function renameRequest(
-  store: Store,
-  requestId: string,
-  fileName: string,
-): Promise<void> {
+export async function renameRequest(store: Store, requestId: string, fileName: string) {
   await store
     .updateTable('requests')
     .set({ file_name: fileName })
@@ -282,11 +269,7 @@ const markOf = (attemptId: string): string => `${attemptId} `
  * Notes that the device seconds of an attempt are counted.
  * @returns whose they are; undefined when they were counted before, or the request is deleted
  */
-export async function noteCounted(
-  store: Store,
-  requestId: string,
-  attemptId: string,
-): Promise<string | undefined> {
+export async function noteCounted(store: Store, requestId: string, attemptId: string) {
   const mark = markOf(attemptId)
   const row = await store
     .updateTable('requests')

@@ -256,11 +256,7 @@ export async function mediaToRemove(store: Store, limit: number): Promise<string
 }
 
 /** Moves media that could not be deleted to the end of the order. */
-export async function putRemovalsOff(
-  store: Store,
-  keys: readonly string[],
-  now: string,
-): Promise<void> {
+export async function putRemovalsOff(store: Store, keys: readonly string[], now: string) {
   await store
     .updateTable('media_removals')
     .set({ created_at: now })

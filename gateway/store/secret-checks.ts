@@ -6,11 +6,7 @@
 import type { Store } from './database.ts'
 
 /** Stores `sealed` unless there is a text with this id already. Returns the text that is stored. */
-export async function keepSecretCheck(
-  store: Store,
-  checkId: string,
-  sealed: string,
-): Promise<string> {
+export async function keepSecretCheck(store: Store, checkId: string, sealed: string) {
   await store
     .insertInto('secret_checks')
     .values({ check_id: checkId, sealed })
@@ -25,10 +21,6 @@ export async function keepSecretCheck(
 }
 
 /** Replaces the stored text with `sealed`. */
-export async function replaceSecretCheck(
-  store: Store,
-  checkId: string,
-  sealed: string,
-): Promise<void> {
+export async function replaceSecretCheck(store: Store, checkId: string, sealed: string) {
   await store.updateTable('secret_checks').set({ sealed }).where('check_id', '=', checkId).execute()
 }

@@ -19,10 +19,7 @@ const UNTRIED: WebhookDeliveryStatus = {
 }
 
 /** Returns the delivery status of a request's webhook, or undefined if it has none. */
-export async function webhookStatusOf(
-  store: Store,
-  row: RequestRow,
-): Promise<WebhookDeliveryStatus | undefined> {
+export async function webhookStatusOf(store: Store, row: RequestRow) {
   if (row.webhook_url === null) return undefined
   const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
   return delivery ? presentDelivery(delivery) : UNTRIED

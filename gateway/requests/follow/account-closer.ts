@@ -48,10 +48,7 @@ export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   return sum
 }
 
-async function cancelRequests(
-  deps: RemoveDeps,
-  { account_id: accountId }: AccountRow,
-): Promise<number> {
+async function cancelRequests(deps: RemoveDeps, { account_id: accountId }: AccountRow) {
   let canceled = 0
   for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
     if (await stop(deps, row, 'An operator has disabled the account.')) canceled++

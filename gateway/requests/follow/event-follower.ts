@@ -285,10 +285,7 @@ const fail = (
  * Makes an engine stop working on a request that has ended or was deleted. It may have been
  * canceled, the balance may not cover it, or its outputs may not fit.
  */
-async function stopIfFinished(
-  event: Event,
-  { store, engineRegistry }: FollowerDeps,
-): Promise<void> {
+async function stopIfFinished(event: Event, { store, engineRegistry }: FollowerDeps) {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
   // Not awaited, because an engine that hangs must not hold up other events. The registry logs a

@@ -126,11 +126,7 @@ async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   await failRequest(deps, requestId, { code: 'ENGINE_LOST', message })
 }
 
-async function queueAgain(
-  deps: RescuerDeps,
-  row: RequestRow,
-  interruptions: number,
-): Promise<void> {
+async function queueAgain(deps: RescuerDeps, row: RequestRow, interruptions: number) {
   const { request_id: requestId, created_at } = row
   const now = isoTime(deps.clock.now())
   const requeued = await inTransaction(deps.store, async (store) => {

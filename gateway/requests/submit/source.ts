@@ -93,11 +93,7 @@ const fileSource = (
 
 const REQUEST_PARAM = 'input.request_id'
 
-async function findEarlier(
-  requestId: string,
-  accountId: string,
-  { store }: SourceDeps,
-): Promise<RequestRow> {
+async function findEarlier(requestId: string, accountId: string, { store }: SourceDeps) {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
   throw new ServiceError('INVALID_PARAMETER', {

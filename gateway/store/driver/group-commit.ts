@@ -56,10 +56,7 @@ async function runGroups(store: Store): Promise<void> {
   groups.delete(store)
 }
 
-async function runGroup(
-  transaction: ControlledTransaction<Tables>,
-  works: readonly WaitingWork[],
-): Promise<void> {
+async function runGroup(transaction: ControlledTransaction<Tables>, works: readonly WaitingWork[]) {
   const run = works.length === 1 ? runAlone : runOne
   const settlements: (() => void)[] = []
   try {

@@ -21,10 +21,7 @@ import { readSchema, refusalOf, schemaStateOf } from './schema.ts'
  * @throws StartError if the schema is too old, or was changed in a way that this version does not
  *   know
  */
-export async function prepareSchema(
-  store: Store,
-  { migrates }: { migrates: boolean },
-): Promise<void> {
+export async function prepareSchema(store: Store, { migrates }: { migrates: boolean }) {
   const knownMigrations = Object.keys(migrations).sort()
   const schema = await readSchema(store)
   const state = schemaStateOf(schema, knownMigrations)

@@ -4,7 +4,7 @@
  * database.
  */
 
-import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
+import { sql, type Kysely, type Migration } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addDeviceSeconds } from './device-seconds-migration.ts'
