@@ -154,6 +154,7 @@ export const Replay = Type.Object(
 )
 
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>
+export type NewWebhookEndpoint = Static<typeof NewWebhookEndpoint>
 export type EndpointDelivery = Static<typeof EndpointDelivery>
 export type Replay = Static<typeof Replay>
 

@@ -68,6 +68,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       const scope = route.config?.scope
       if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
       const response = {
+        ...responses({}, commonErrors(scope, route.method)),
         ...(schema?.response as object),
         ...retryResponses(isHolding(schema) ? [QUOTA] : []),
       }
@@ -97,13 +98,22 @@ function pathParameters(url: string): { params?: object } {
   return { params: { type: 'object', properties: { [name]: { type: 'string', description } } } }
 }
 
+/** Returns the errors of all calls that need such a scope, or if there is none, of all by admins. */
+function commonErrors(scope: string | undefined, method: string | string[]): Errors {
+  if (scope === 'any') return [401, 'ACCOUNT_DISABLED', 500]
+  if (scope) return [401, 403, 500]
+  return method === 'GET' ? [401, 500] : [401, 'PERMISSION_DENIED', 500]
+}
+
+type Errors = readonly (number | ErrorCode)[]
+
 /**
- * Returns the responses of an operation, for its successes and its errors. An error is a code, or a
- * status for all codes that have it.
+ * Returns the responses of an operation, for its successes and its own errors. An error is a code,
+ * or a status for all codes that have it.
  */
 export function responses(
   success: Record<number, object>,
-  errors: readonly (number | ErrorCode)[],
+  errors: Errors = [],
 ): Record<number, object> {
   const codes = errors.flatMap((error) => (typeof error === 'string' ? [error] : codesOf(error)))
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]

@@ -19,7 +19,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps & Standing
         summary: 'Get your account, its balance, its limits and how much of each is used',
         description: 'Extension. Works with a key of any scope.',
         tags: ['account'],
-        response: responses({ 200: Account }, [401, 'ACCOUNT_DISABLED', 500]),
+        response: responses({ 200: Account }),
       },
     },
     async ({ accountId, apiKey }) => {
@@ -40,7 +40,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps & Standing
           'per call. They outlive the records of requests. Counted since version 0.3.0.',
         tags: ['account'],
         querystring: { type: 'object', properties: dayParameters },
-        response: responses({ 200: Usage }, ['INVALID_PARAMETER', 401, 'ACCOUNT_DISABLED', 500]),
+        response: responses({ 200: Usage }, ['INVALID_PARAMETER']),
       },
     },
     async ({ accountId, query }) => usageOf(deps, accountId, query),

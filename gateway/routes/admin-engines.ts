@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import { DrainedEngine, drainEngine } from '../operations/drain-engine.ts'
 import type { EngineModelDeps } from '../operations/engine-models.ts'
-import { authoredBy, describe, REFUSALS } from './admin.ts'
+import { authoredBy, describe } from './admin.ts'
 
 /** Extension, for admins: drains engines. */
 export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
@@ -15,7 +15,7 @@ export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): 
         description:
           'Jobs that take longer than ten minutes go back to the queue. The engine stays ' +
           '`DRAINING` until it is started again.',
-        response: responses({ 202: DrainedEngine }, [...REFUSALS, 404, 500, 503]),
+        response: responses({ 202: DrainedEngine }, [404, 503]),
       },
     },
     async (request, reply) =>

@@ -15,13 +15,13 @@ import {
   checkFetchModel,
   FetchModelRequest,
 } from '../operations/model-schemas.ts'
-import { authoredBy, describe, REFUSALS } from './admin.ts'
+import { authoredBy, describe } from './admin.ts'
 
 interface ModelRoute {
   Params: { name: string }
 }
 
-const FAILURES = [400, ...REFUSALS, 404, 'MODEL_CONFLICT', 500, 503] as const
+const FAILURES = [400, 404, 'MODEL_CONFLICT', 503] as const
 
 /** Extension, for admins: lists and changes the models of engines while they run. */
 export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
@@ -31,7 +31,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
     {
       schema: {
         ...describe('listAdminModels', 'List the models that engines have, or can fetch'),
-        response: responses({ 200: AdminModelList }, [401, 500]),
+        response: responses({ 200: AdminModelList }),
       },
     },
     async () => ({ object: 'list', data: await listEngineModels(deps) }),

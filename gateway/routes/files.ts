@@ -42,11 +42,8 @@ function createRoute(app: FastifyInstance, deps: Deps): void {
         response: responses({ 201: CreateFileResponse }, [
           'INVALID_REQUEST',
           'INVALID_PARAMETER',
-          401,
-          403,
           415,
           'MEDIA_QUOTA_EXCEEDED',
-          500,
         ]),
       },
       links: {
@@ -73,7 +70,7 @@ function listRoute(app: FastifyInstance, deps: Deps): void {
         description: 'Extension. Invalid values are replaced by the default.',
         tags: ['files'],
         querystring: { type: 'object', properties: pageParameters },
-        response: responses({ 200: FileList }, [401, 403, 500]),
+        response: responses({ 200: FileList }),
       },
     },
     async ({ accountId, query }) => {
@@ -102,7 +99,7 @@ function oneFileRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'getFile',
         summary: 'Get a file',
         tags: ['files'],
-        response: responses({ 200: File }, [401, 403, 404, 500]),
+        response: responses({ 200: File }, [404]),
       },
     },
     async (request) =>
@@ -120,7 +117,7 @@ function oneFileRoutes(app: FastifyInstance, deps: Deps): void {
           'accepts no upload. Refused while a request in progress needs it; what was separated ' +
           'from it stays.',
         tags: ['files'],
-        response: responses({ 204: DELETED }, [401, 403, 404, 'MEDIA_IN_USE', 500]),
+        response: responses({ 204: DELETED }, [404, 'MEDIA_IN_USE']),
       },
     },
     async (request, reply) => {

@@ -44,7 +44,7 @@ export function livePreviewRoute(app: FastifyInstance, deps: LivePreviewDeps): v
           'the peaks so far, whose `preview` has the index of this part, and the segments. Once ' +
           'the request has ended this answers 404, and a completed one has `data.preview_url`.',
         tags: ['queue'],
-        response: responses({ 200: LivePreview }, [401, 403, 404, 500]),
+        response: responses({ 200: LivePreview }, [404]),
       },
     },
     async (request): Promise<Static<typeof LivePreview>> => {

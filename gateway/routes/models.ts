@@ -22,7 +22,7 @@ export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Mo
           'The only API model is `audio/separate`; `input` and `output` are JSON Schemas. ' +
           '`separators` are the actual models, one of which answers each prompt.',
         tags: ['models'],
-        response: responses({ 200: ModelList }, [401, 403, 500]),
+        response: responses({ 200: ModelList }),
       },
     },
     async () => presentModels(await engineRegistry.describe(), config),

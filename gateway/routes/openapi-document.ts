@@ -20,7 +20,7 @@ export function openApiRoute(app: FastifyInstance, { config }: { config: PublicA
         description: 'OpenAPI 3.1, version 1.0.0. Needs no key.',
         tags: ['description'],
         security: [],
-        response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
+        response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }),
       },
     },
     async (request, reply) => {

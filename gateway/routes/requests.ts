@@ -85,7 +85,7 @@ function listRoute(app: FastifyInstance, deps: Deps): void {
             created_before: time('Only those created before this time.'),
           },
         },
-        response: responses({ 200: RequestList }, ['INVALID_PARAMETER', 401, 403, 500]),
+        response: responses({ 200: RequestList }, ['INVALID_PARAMETER']),
       },
     },
     async ({ accountId, query: { limit, cursor, ...filters } }) =>
@@ -104,7 +104,7 @@ function statusRoute(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest): 
         description: 'For polling; the stream sends changes at once.',
         tags: ['queue'],
         querystring: { type: 'object', properties: { logs: logsParameter } },
-        response: responses({ 200: QueueStatusResponse }, [401, 403, 404, 500]),
+        response: responses({ 200: QueueStatusResponse }, [404]),
       },
     },
     async (request) => {
@@ -115,7 +115,7 @@ function statusRoute(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest): 
   )
 }
 
-const RESULT_ERRORS = [401, 403, 404, 'RESULT_NOT_READY', 'REQUEST_FAILED', 500] as const
+const RESULT_ERRORS = [404, 'RESULT_NOT_READY', 'REQUEST_FAILED'] as const
 
 const REDIRECT = {
   description: 'Where the JSON is, with `mixture`, `targets` and `residual`.',
@@ -176,7 +176,7 @@ function endingRoutes(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest):
           'Extension. A queued request is removed from the queue; one in progress stops within a ' +
           'second or two.',
         tags: ['queue'],
-        response: responses({ 202: QueueStatusResponse }, [401, 403, 404, 'REQUEST_FINISHED', 500]),
+        response: responses({ 202: QueueStatusResponse }, [404, 'REQUEST_FINISHED']),
       },
     },
     async (request, reply) => {
@@ -197,7 +197,7 @@ function endingRoutes(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest):
           'Its cost is not refunded. To delete the file that it separated, use `DELETE ' +
           '/v1/files`.',
         tags: ['queue'],
-        response: responses({ 204: DELETED }, [401, 403, 404, 'MEDIA_IN_USE', 500]),
+        response: responses({ 204: DELETED }, [404, 'MEDIA_IN_USE']),
       },
     },
     async (request, reply) => {
@@ -230,7 +230,7 @@ function renameRoute(app: FastifyInstance, { store }: Deps, ownRequest: OwnReque
           'file that was separated keeps its name.',
         tags: ['queue'],
         body: RenameRequest,
-        response: responses({ 200: RenamedRequest }, [400, 401, 403, 404, 500]),
+        response: responses({ 200: RenamedRequest }, [400, 404]),
       },
     },
     async (request) => {

@@ -131,9 +131,7 @@ function separateRoute(app: FastifyInstance, deps: SeparateDeps & ResultDeps, ki
         },
         response: responses({ 200: RESULTS[kind], 202: QueueSubmitResponse }, [
           400,
-          401,
           402,
-          403,
           'RESULT_NOT_READY',
           'REQUEST_FAILED',
           'IDEMPOTENCY_CONFLICT',
@@ -141,7 +139,6 @@ function separateRoute(app: FastifyInstance, deps: SeparateDeps & ResultDeps, ki
           413,
           415,
           'MEDIA_QUOTA_EXCEEDED',
-          500,
           502,
         ]),
       },

@@ -47,15 +47,7 @@ function createRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
           `${SHARES_MAX.perAccount}.`,
         tags: ['queue'],
         body: CreateShareRequest,
-        response: responses({ 201: NewShare }, [
-          400,
-          401,
-          403,
-          404,
-          'RESULT_NOT_READY',
-          'REQUEST_FAILED',
-          500,
-        ]),
+        response: responses({ 201: NewShare }, [400, 404, 'RESULT_NOT_READY', 'REQUEST_FAILED']),
       },
     },
     async ({ accountId, apiKey, params, body, id: callId }, reply) => {
@@ -79,7 +71,7 @@ function listRoute(app: FastifyInstance, deps: ShareDeps): void {
         summary: 'List your shares, newest first',
         description: 'Extension. Active shares only, without their secrets.',
         tags: ['queue'],
-        response: responses({ 200: ShareList }, [401, 403, 500]),
+        response: responses({ 200: ShareList }),
       },
     },
     async ({ accountId }) => ownShares(deps, accountId),
@@ -98,10 +90,7 @@ function revokeRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
           'Extension. Its address shows nothing from then on. Media addresses that somebody has ' +
           'already read stay valid for an hour plus the length of the media.',
         tags: ['queue'],
-        response: responses(
-          { 204: { type: 'null', description: 'It is revoked.' } },
-          [401, 403, 404, 500],
-        ),
+        response: responses({ 204: { type: 'null', description: 'It is revoked.' } }, [404]),
       },
     },
     async ({ accountId, apiKey, params, id: callId }, reply) => {

@@ -91,7 +91,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
               },
             },
           },
-          [401, 403, 404, 500],
+          [404],
         ),
       },
     },

@@ -76,7 +76,7 @@ function listAndCreate(app: FastifyInstance, deps: RouteDeps): void {
       config,
       schema: {
         ...describe('listWebhookEndpoints', 'List your webhook endpoints, oldest first'),
-        response: responses({ 200: WebhookEndpointList }, [401, 403, 500]),
+        response: responses({ 200: WebhookEndpointList }),
       },
     },
     async ({ accountId }) => ownEndpoints(deps.store, accountId),
@@ -93,7 +93,7 @@ function listAndCreate(app: FastifyInstance, deps: RouteDeps): void {
             `\`webhookUrl\` of each. An account may have ${ENDPOINTS_MAX}.`,
         ),
         body: CreateEndpointRequest,
-        response: responses({ 201: NewWebhookEndpoint }, [400, 401, 403, 500]),
+        response: responses({ 201: NewWebhookEndpoint }, [400]),
       },
     },
     async (request, reply) =>
@@ -108,7 +108,7 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
       config,
       schema: {
         ...describe('getWebhookEndpoint', 'Get a webhook endpoint'),
-        response: responses({ 200: WebhookEndpoint }, [401, 403, 404, 500]),
+        response: responses({ 200: WebhookEndpoint }, [404]),
       },
     },
     async ({ accountId, params }) =>
@@ -127,7 +127,7 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
             `${FAILING.days} days and ${FAILING.deliveriesMin} deliveries no attempt succeeds.`,
         ),
         body: ChangeEndpointRequest,
-        response: responses({ 200: WebhookEndpoint }, [400, 401, 403, 404, 500]),
+        response: responses({ 200: WebhookEndpoint }, [400, 404]),
       },
     },
     async (request, reply) =>
@@ -148,7 +148,7 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
             'has the signatures of both secrets in `webhook-signature`.',
         ),
         body: RotateEndpointRequest,
-        response: responses({ 200: NewWebhookEndpoint }, [400, 401, 403, 404, 500]),
+        response: responses({ 200: NewWebhookEndpoint }, [400, 404]),
       },
     },
     async (request, reply) =>
@@ -164,7 +164,7 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
           'Delete a webhook endpoint',
           'What waits for it is not sent.',
         ),
-        response: responses({ 204: DELETED }, [401, 403, 404, 500]),
+        response: responses({ 204: DELETED }, [404]),
       },
     },
     async (request, reply) => {
@@ -186,7 +186,7 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
           'They are kept as long as their requests. Invalid values are replaced by the default.',
         ),
         querystring: { type: 'object', properties: pageParameters },
-        response: responses({ 200: EndpointDeliveryList }, [401, 403, 404, 500]),
+        response: responses({ 200: EndpointDeliveryList }, [404]),
       },
     },
     async ({ accountId, params, query }) => {
@@ -208,7 +208,7 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
             `make ${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
         ),
         body: ReplayRequest,
-        response: responses({ 202: Replay }, [400, 401, 403, 404, 500]),
+        response: responses({ 202: Replay }, [400, 404]),
       },
     },
     async (request, reply) => {
@@ -232,7 +232,7 @@ function test(app: FastifyInstance, deps: RouteDeps): void {
           'It is signed with the secrets of the endpoint, and the outcome is returned within 15 ' +
             `seconds. An account can make ${TESTS_PER_MINUTE} tests a minute.`,
         ),
-        response: responses({ 200: WebhookTestResult }, [401, 403, 404, 500]),
+        response: responses({ 200: WebhookTestResult }, [404]),
       },
     },
     async ({ accountId, params }, reply) => {

@@ -46,7 +46,7 @@ function attemptRoutes(app: FastifyInstance, { store }: Deps): void {
           'redelivery; none before the request has ended. Attempts before version 0.3.0 are not ' +
           'listed.',
         tags: ['queue'],
-        response: responses({ 200: DeliveryAttemptList }, [401, 403, 404, 500]),
+        response: responses({ 200: DeliveryAttemptList }, [404]),
       },
     },
     async ({ accountId, params }) =>
@@ -61,7 +61,7 @@ function attemptRoutes(app: FastifyInstance, { store }: Deps): void {
         summary: 'List the latest attempts to deliver your webhooks, the latest first',
         description: `Extension. ${LISTED_MAX} at most, of ${REQUESTS_LOOKED_AT} requests.`,
         tags: ['queue'],
-        response: responses({ 200: WebhookAttemptList }, [401, 403, 500]),
+        response: responses({ 200: WebhookAttemptList }),
       },
     },
     async ({ accountId }) => ({
@@ -83,13 +83,7 @@ function redeliverRoute(app: FastifyInstance, deps: Deps): void {
           'Extension. Its attempts start over, whether it was delivered or failed. If it is ' +
           'being sent, that goes on as the first attempt.',
         tags: ['queue'],
-        response: responses({ 202: WebhookDeliveryStatus }, [
-          401,
-          403,
-          404,
-          'RESULT_NOT_READY',
-          500,
-        ]),
+        response: responses({ 202: WebhookDeliveryStatus }, [404, 'RESULT_NOT_READY']),
       },
     },
     async ({ accountId, params }, reply) => {
@@ -113,7 +107,7 @@ function testRoute(app: FastifyInstance, deps: Deps): void {
           `${TESTS_PER_MINUTE} tests a minute.`,
         tags: ['queue'],
         body: WebhookTestRequest,
-        response: responses({ 200: WebhookTestResult }, [400, 401, 403, 500]),
+        response: responses({ 200: WebhookTestResult }, [400]),
       },
     },
     async ({ accountId, body }, reply) => {
