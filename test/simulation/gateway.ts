@@ -101,7 +101,7 @@ export function startGateway(parts: GatewayParts) {
   return {
     deps,
     /** Calls a route as a client or an engine would over HTTP. */
-    call: (route: string, call: Call) => answerOf(routes.get(route)!, call),
+    call: (route: string, call: Call) => answerOf(routes.get(route)!, route.split(' ')[0]!, call),
     /** Shuts down gracefully, as on SIGTERM. */
     stop: () => gateway.stop(),
   }
@@ -129,7 +129,7 @@ function routesOf(deps: GatewayDeps & { mediaStore: LocalDisk }): Map<string, Ha
   return routes
 }
 
-async function answerOf(handler: Handler, call: Call): Promise<Answer> {
+async function answerOf(handler: Handler, method: string, call: Call): Promise<Answer> {
   const { accountId, body, idempotencyKey, params = {}, query = {}, headers = {} } = call
   const answer: Answer = { status: 200, headers: {} }
   const reply = {
@@ -148,7 +148,7 @@ async function answerOf(handler: Handler, call: Call): Promise<Answer> {
   const bodyText = JSON.stringify(body) ?? ''
   const apiKey = { account_id: accountId, own_priority: null }
   const request = {
-    ...{ accountId, apiKey, body, bodyText, params, query },
+    ...{ method, accountId, apiKey, body, bodyText, params, query },
     ...{ headers: requestHeaders, raw: {} },
   }
   try {
