@@ -61,9 +61,7 @@ import { BODY_BYTES_MAX } from './api/validation.ts'
 const UPLOAD_MINUTES = 60
 /** The status in the log, as in nginx, of a call whose client hung up before the answer began. */
 const HUNG_UP = 499
-/**
- * The longest idle time of a connection: longer than any response takes, or a status stream pauses.
- */
+/** The longest idle time of a connection: longer than any response takes or a stream pauses. */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
 /** The application for clients, and for admins unless they have an address of their own. */
@@ -94,10 +92,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   return app
 }
 
-/**
- * The application for admins at an address of their own: the admin API, the page, and the documents
- * that it leads to.
- */
+/** The application for admins at an address of their own: the admin API, page and documents. */
 export async function buildAdminApp(deps: GatewayDeps, tls: Tls | undefined) {
   const { config } = deps
   const app = await createBase(deps, tls)
@@ -159,8 +154,8 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
 }
 
 /**
- * Timeouts of a connection. Node checks them periodically, against clients that send almost
- * nothing; bodies have limits of their own.
+ * Timeouts of a connection, which Node checks periodically, against clients that send almost
+ * nothing.
  */
 function waits({ bodySecondsMax, uploadMinutes }: BodyDeadline & UploadTime) {
   const bodyMsMax = 1_000 * bodySecondsMax
@@ -222,10 +217,7 @@ async function mediaApi(app: FastifyInstance, { mediaStore, ...deps }: GatewayDe
   await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
 }
 
-/**
- * Adds the page's sessions, and for them the API once more, which the API description does not
- * repeat.
- */
+/** Adds the page's sessions, and for them the API again, which its description leaves out. */
 async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
   await app.register(

@@ -114,10 +114,7 @@ function readDatabaseUrl(text: string): string | undefined {
   throw new Error('must have the form postgres://user:password@host:port/database')
 }
 
-/**
- * Returns the `nth` port after `port`, or 0, which means any free one, if `port` is 0 or there is
- * no such port.
- */
+/** Returns the `nth` port after `port`; 0, any free one, if `port` is 0 or there is none. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
 

@@ -58,9 +58,7 @@ export interface AuthDeps {
   keyUses: KeyUses
 }
 
-/**
- * Creates a hook that admits only callers whose key has the route's scope, and sets their account.
- */
+/** Creates a hook that admits callers whose key has the route's scope, and sets their account. */
 export function createAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
@@ -79,8 +77,7 @@ export function admit(request: FastifyRequest, key: HeldApiKey): void {
 
 /**
  * Returns the key in the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a valid key of a disabled
- *   account
+ * @throws ServiceError `UNAUTHENTICATED`; `ACCOUNT_DISABLED` for a valid key of a disabled account
  */
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,

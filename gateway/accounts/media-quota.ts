@@ -27,10 +27,7 @@ export interface MediaLimits {
 /** The default for media in a bucket, which never fills up. */
 const BUCKET_BYTES_MAX = 100e9
 
-/**
- * Returns the default for an account's media limit: half of what all media may take, so that no
- * single account fills the disk.
- */
+/** Returns the default of an account's media limit: half of what all media may take. */
 export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
   if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX
   const { held } = await heldMedia(store)
@@ -39,8 +36,8 @@ export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore)
 
 /**
  * Checks that a new file fits into the quota; call it in the transaction that has stored it.
- * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit
- *   together with the others, including pending ones; `RATE_LIMITED` if there are too many files
+ * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit beside
+ *   the others; `RATE_LIMITED` if there are too many files
  */
 export async function assertFileRoom(
   store: Store,
@@ -82,8 +79,7 @@ export function assertFileSize(
 }
 
 /**
- * Checks that an account has any quota left for the outputs of a new request. Their size is unknown
- * yet, so a single free byte is enough. Call it in the transaction that stores the request.
+ * Checks that a single byte is free for the outputs of a new request, whose size is unknown yet.
  * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
  */
 export function assertMediaRoom(
@@ -99,11 +95,10 @@ export function assertMediaRoom(
 }
 
 /**
- * Checks whether the bytes just reserved for the outputs of an unfinished request fit into the
- * quota.
+ * Returns why the bytes just reserved for the outputs of an unfinished request do not fit; null if
+ * they do, or if they are no more than before.
  * @param row the request before they were reserved
  * @param account the account since then, read in the same transaction
- * @returns why they do not fit; null if they do, or if they are no more than before
  */
 export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,

@@ -1,6 +1,4 @@
-/**
- * Limits how many seconds an account's requests may cost in a calendar month (UTC), metered or not.
- */
+/** Limits what an account's requests may cost in a calendar month (UTC), metered or not. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { costOf } from './credits.ts'
@@ -14,10 +12,7 @@ export type MonthLimit = Pick<LimitDefaults, 'monthSecondsMaxPerAccount'>
 /** The length of the month in a timestamp. */
 const MONTH_CHARACTERS = '2026-01'.length
 
-/**
- * Returns the seconds, as charged, of requests that the account completed in the month of `now`, a
- * timestamp.
- */
+/** Returns the seconds, as charged, that the account has used in the month of `now`. */
 export const usedInMonth = (
   store: Store,
   { account_id: accountId }: Pick<AccountRow, 'account_id'>,
@@ -26,8 +21,8 @@ export const usedInMonth = (
 
 /**
  * Checks the month's limit; call it in the transaction of a submit. Media of unknown length counts
- * as one second long. Requests in progress are always finished, even if they exceed the limit.
- * @throws ServiceError `RATE_LIMITED` if the seconds left in the month do not suffice
+ * as one second long. Requests in progress are finished even if they exceed the limit.
+ * @throws ServiceError `RATE_LIMITED`
  */
 export async function assertMonth(
   store: Store,

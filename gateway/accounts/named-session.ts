@@ -15,8 +15,7 @@ import type { Admin } from './roles.ts'
 
 const PREFIX = 'adm_named_'
 /**
- * At the provider, and then from the callback to the page, which another gateway may serve whose
- * clock is a minute ahead.
+ * At the provider, and until the page takes over, from a gateway whose clock may be a minute ahead.
  */
 const LIFE_MS = { signIn: 10 * MINUTE_MS, handOver: 2 * MINUTE_MS } as const
 

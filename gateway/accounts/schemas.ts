@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of accounts and keys, with the checks of request bodies. The command-line tools and
- * the admin API take the same bodies. All of this is an extension of the contract.
+ * JSON Schemas of accounts and keys, with the checks of request bodies, which the command-line
+ * tools and the admin API share. All of this is an extension of the contract.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'

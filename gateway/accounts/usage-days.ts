@@ -110,8 +110,7 @@ function csvCell(cell: string | number): string {
 }
 
 /**
- * Returns whether a call asks for CSV.
- * @param format of the query, which has precedence
+ * Returns whether a call asks for CSV; the query's `format` goes before the header.
  * @throws ServiceError `INVALID_PARAMETER` for an unknown format
  */
 export function asksForCsv(format: unknown, accept = ''): boolean {

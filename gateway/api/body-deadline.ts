@@ -11,11 +11,7 @@ export interface BodyDeadline {
   bodySecondsMax: number
 }
 
-/**
- * Limits the time for bodies. Install it before the routes concerned. Forms have files, and so
- * deadlines of their own (form.ts).
- * @param secondsMax the time for a whole body
- */
+/** Limits the time for whole bodies of the routes that follow, but not for forms (form.ts). */
 export function installBodyDeadline(app: FastifyInstance, secondsMax: number): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (!headers['content-length'] && !headers['transfer-encoding']) return payload

@@ -1,6 +1,4 @@
-/**
- * Makes the id of a call, which its answer and the log contain: X-Request-Id over HTTP and gRPC.
- */
+/** Makes ids of calls, which answers and the log contain: X-Request-Id over HTTP and gRPC. */
 
 import { newId } from '../../shared/ids.ts'
 

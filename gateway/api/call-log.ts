@@ -25,9 +25,7 @@ export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) =>
   keyId,
 })
 
-/**
- * Codes of 500 and above that are caused by what a client named, so that the log needs no stack.
- */
+/** Codes of 500 and above for what a client named, so that the log needs no stack. */
 const OF_CLIENTS: readonly ErrorCode[] = ['MEDIA_FETCH_FAILED']
 
 /** Logs a failure with its cause if the gateway is at fault. */
@@ -40,16 +38,12 @@ export function logFailure(
   log.error({ err: error, cause, callId }, code)
 }
 
-/**
- * Returns the client's address by Fastify's trustProxy. A proxy may pass on something that is not
- * an address.
- */
+/** Returns the client's address by Fastify's trustProxy. A proxy may pass on what is no address. */
 export const clientAddress = ({ ip, socket }: FastifyRequest): string =>
   isIP(ip) > 0 ? ip : (socket.remoteAddress ?? '')
 
 /**
- * Returns the client's address over gRPC, by the same rule: of those that have passed the call on,
- * the nearest that is not a trusted proxy.
+ * Returns the client's address over gRPC, by the same rule: the nearest that is no trusted proxy.
  * @param peer `host:port` of the connection
  * @param forwardedFor the values of X-Forwarded-For, each with addresses, the nearest last
  * @param trustedProxies networks in CIDR notation

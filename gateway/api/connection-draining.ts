@@ -1,6 +1,6 @@
 /**
  * Asks clients to close their connections before a gateway stops, because a connection that is cut
- * while a request is on its way breaks that request.
+ * breaks the request that is on its way.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

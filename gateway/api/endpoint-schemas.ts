@@ -1,7 +1,4 @@
-/**
- * JSON Schemas of webhook endpoints, and the checks of their request bodies. All of this is an
- * extension of the contract.
- */
+/** JSON Schemas of webhook endpoints, and the checks of their request bodies: an extension. */
 
 import { Type, type Static } from 'typebox'
 import { LIMITS } from '../../shared/separation-options.ts'

@@ -23,8 +23,8 @@ export const falFileUrl = (publicUrl: string, fileId: string): string =>
   `${publicUrl}${FAL_PATH}/files/${fileId}`
 
 /**
- * Returns the path within `FAL_PATH` for one of fal's own addresses, which its client names in the
- * header `x-fal-target-url` if it has a proxy. Returns undefined for any other address.
+ * Returns the path within `FAL_PATH` for an address of fal, which its client names in the header
+ * `x-fal-target-url` if it has a proxy; undefined for any other address.
  */
 export function falPath(target: string): string | undefined {
   if (!URL.canParse(target)) return undefined
@@ -35,7 +35,7 @@ export function falPath(target: string): string | undefined {
 }
 
 /**
- * Returns the body of a submit for the input of fal's `separate` or `span-separate`.
+ * Returns the body of a submit for fal's input.
  * @throws ServiceError `INVALID_PARAMETER` for what Winnow lacks
  */
 export function submitBody(
@@ -78,10 +78,7 @@ export function falAddresses(publicUrl: string, requestId: string) {
   }
 }
 
-/**
- * Returns fal's status of a request. A request that has failed is COMPLETED, and its result says
- * why.
- */
+/** Returns fal's status of a request. One that has failed is COMPLETED, and its result says why. */
 export function falStatus(publicUrl: string, status: QueueStatusResponse): object {
   const addresses = falAddresses(publicUrl, status.request_id)
   if (status.status === 'IN_QUEUE') {
@@ -112,7 +109,7 @@ export function falEvent(event: WebhookEvent): object {
 }
 
 /**
- * Returns fal's status and body for an error. What is wrong with the input is 422, as in FastAPI.
+ * Returns fal's status and body for an error; 422 for what is wrong with the input, as in FastAPI.
  */
 export function falError(error: ServiceError): { status: number; body: object } {
   const { code, message, param } = error

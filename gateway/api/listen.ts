@@ -5,8 +5,7 @@ import { localUrl } from '../../shared/local-url.ts'
 import { onPort, type Address } from '../../shared/process/on-port.ts'
 
 /**
- * Lets an application listen on its address, or with `fd` on that open socket instead.
- * @returns its URL on this machine
+ * Listens on an address, or with `fd` on that open socket, and returns the URL on this machine.
  * @throws StartError when the port is taken
  */
 export async function listen(app: FastifyInstance, address: Address, fd: number | undefined) {

@@ -132,9 +132,7 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Returns whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/**
- * Responses to every call with a key or the secret of a share: 429 if there is a limit, and 503.
- */
+/** Responses to calls with a key or a share's secret: 429 if there is a limit, and 503. */
 export const retryResponses = (quota: readonly ErrorCode[] = []) => ({
   429: retryResponse(['RATE_LIMITED', ...quota]),
   503: retryResponse(codesOf(503)),
@@ -183,10 +181,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/**
- * Returns the API description. Every titled schema stands once, under `components`, with references
- * elsewhere.
- */
+/** Returns the API description, with every titled schema once, under `components`. */
 export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const components: Record<string, Json> = {}
   const extract = (value: Json): Json => {

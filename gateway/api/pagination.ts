@@ -23,10 +23,7 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
-/**
- * Returns the items of one page, from `limit + 1` rows, and the cursor of the next page if there is
- * one.
- */
+/** Returns the items of a page from `limit + 1` rows, and the cursor of the next page, if any. */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,

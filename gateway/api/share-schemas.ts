@@ -1,7 +1,4 @@
-/**
- * JSON Schemas of shares, and the check of their request bodies. All of this is an extension of the
- * contract.
- */
+/** JSON Schemas of shares, and the check of their request bodies: an extension. */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'

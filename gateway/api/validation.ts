@@ -56,8 +56,7 @@ export const checkWebhookTest = checkOf(WebhookTestRequest)
 
 /**
  * Checks the body of a separation.
- * @param metadataText the compact JSON of the body's metadata, with numbers as the client wrote
- *   them
+ * @param metadataText the compact JSON of its metadata, with numbers as the client wrote them
  * @throws ServiceError that names the first mistake in a body of endpoint 5
  */
 function checkSeparation(body: unknown, metadataText?: string): Submission {
@@ -104,10 +103,7 @@ const checkTop = (
   webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
 })
 
-/**
- * Trims texts, and normalizes prompts to Unicode's NFC, because limits hold for texts as they are
- * stored.
- */
+/** Trims texts, and normalizes prompts to NFC: limits hold for texts as they are stored. */
 function withTrimmedText(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
   const { prompt, prompts, audio_url: url } = Object(input) as Record<string, unknown>
@@ -261,7 +257,7 @@ export function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static
 }
 
 /**
- * @returns the body without the optional fields that are null
+ * Returns the body without the optional fields that are null.
  * @throws ServiceError that names the first mistake in it
  */
 export function checkBody(validator: Validator, input: unknown): unknown {
@@ -337,10 +333,7 @@ const pointerParts = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/**
- * Turns `/input/spans/2/end` into `input.spans[2].end`. Its length is limited, because clients may
- * choose names of any length.
- */
+/** Turns `/input/spans/2/end` into `input.spans[2].end`, cut to a length. */
 const dottedPath = (pointer: string): string =>
   pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
     if (/^\d+$/.test(part)) return `${path}[${part}]`

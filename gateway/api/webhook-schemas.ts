@@ -1,7 +1,4 @@
-/**
- * JSON Schemas of the webhook events (contract 6.1), for the API description and the code that
- * makes the events.
- */
+/** JSON Schemas of the webhook events (contract 6.1), for the API description and their maker. */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'

@@ -2,10 +2,7 @@
 
 const UNFIT = /[\0\p{Cs}]/u
 
-/**
- * Returns the JSON Pointer of the first value or name in `body` with such text, or undefined if
- * there is none.
- */
+/** Returns the JSON Pointer of the first value or name with such text, or undefined. */
 export function unfitTextAt(body: unknown): string | undefined {
   const waiting = [{ value: body, pointer: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {

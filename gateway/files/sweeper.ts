@@ -95,10 +95,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   }
 }
 
-/**
- * Takes page after page until one is not full, and yields to the event loop in between. Returns the
- * sum.
- */
+/** Takes pages until one is not full, yields to the event loop in between, and returns the sum. */
 async function untilNone(takePage: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

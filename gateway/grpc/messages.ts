@@ -1,7 +1,4 @@
-/**
- * The messages of separation.proto in TypeScript, and their translation from and to those of the
- * HTTP API.
- */
+/** The messages of separation.proto, and their translation from and to those of the HTTP API. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Recognition } from '../../shared/finding.ts'
@@ -103,8 +100,8 @@ const timeText = (ms: number): string =>
 
 /**
  * Returns the equivalent HTTP body, still unchecked.
- * @throws ServiceError `INVALID_REQUEST` if the metadata is not JSON or holds too many values, or
- *   if both a separation and sounds are asked for
+ * @throws ServiceError `INVALID_REQUEST` for metadata that is not JSON or holds too many values, or
+ *   for both a separation and sounds
  */
 export function submitBody({
   input,
@@ -153,8 +150,7 @@ const sourceBody = ({ output, ...source }: SoundsInput): object => ({
 const isSet = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
 
 /**
- * Returns an enum's value as the HTTP API writes it. An unknown value is a number, which is refused
- * later.
+ * Returns an enum's value as in the HTTP API. An unknown one is a number, which is refused later.
  */
 const enumName = (value: string | number): string | number =>
   typeof value === 'string' ? value.toLowerCase() : value

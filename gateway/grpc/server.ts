@@ -103,8 +103,7 @@ interface GrpcOptions {
 }
 
 /**
- * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
- * instead.
+ * Listens on `host:port`, port 0 being any free one, or with `fd` on that open socket.
  * @throws StartError when the port is taken
  */
 export async function startGrpcServer(
@@ -137,8 +136,8 @@ export async function startGrpcServer(
 
 /**
  * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
- * message is incomplete by then. Only a stream of responses may continue, once its request is
- * complete. Calls that stream their request have a deadline of their own (separate-stream.ts).
+ * message is incomplete by then. Calls that stream their request have a deadline of their own
+ * (separate-stream.ts).
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>

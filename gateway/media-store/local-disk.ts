@@ -53,9 +53,7 @@ export interface LocalDiskOptions {
   signingKeys: Keys
   /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
-  /**
-   * An upload that would leave less free is refused, because the database may be on the same disk.
-   */
+  /** Uploads that would leave less free are refused: the database may be on the same disk. */
   freeBytesMin: number
   /** True if other gateways may be writing to the folder. */
   isShared: boolean
@@ -186,10 +184,7 @@ class MediaFolder implements LocalDisk {
     )
   }
 
-  /**
-   * @param newPaths paths of files that belong in one folder, by their names below the key; an
-   *   empty name means the key itself
-   */
+  /** @param newPaths paths by the names below the key; an empty name means the key itself */
   #staged(newPaths: ReadonlyMap<string, string>): StagedMedia {
     return {
       place: async (key) => {
@@ -290,9 +285,7 @@ async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promis
   await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
-/**
- * Makes a file private and durable. Fails for anything but a file, such as a link to one or a pipe.
- */
+/** Makes a file private and durable. Fails for anything else, such as a link or a pipe. */
 async function makeDurable(path: string): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

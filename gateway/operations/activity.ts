@@ -1,6 +1,4 @@
-/**
- * Describes what the installation did in the last day, by hour, for the charts of the admin page.
- */
+/** Describes what the installation did in the last day, by hour, for charts of the admin page. */
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
@@ -50,16 +48,10 @@ export const Activity = Type.Object(
 )
 export type Activity = Static<typeof Activity>
 
-/**
- * Requests are counted again only after this long, however many pages ask, because a day may have
- * 100,000.
- */
+/** Requests are counted again only after this long, because a day may have 100,000. */
 const COUNTED_MS_MAX = 30_000
 
-/**
- * Returns a function that describes the last day, as it was half a minute ago at most. All gateways
- * count the same.
- */
+/** Returns a function that describes the last day, as it was half a minute ago at most. */
 export function createActivity(deps: ActivityDeps): () => Promise<Activity> {
   let last: { at: number; activity: Promise<Activity> } | undefined
   return () => {

@@ -40,10 +40,7 @@ interface EngineLists {
   catalogue: CatalogueModel[]
 }
 
-/**
- * Returns the models of all engines that answer. Those that engines have come first, in order of
- * preference.
- */
+/** Returns the models of all engines that answer, first those that engines have, by preference. */
 export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
   const answers = await engineRegistry.askEach(listsOf)
   const lists = answers.flatMap(({ engineId, answer }) =>
@@ -109,8 +106,7 @@ function presentFetch({ state, bytes, bytes_total }: FetchProgress) {
 }
 
 /**
- * Makes engines fetch a model. Each goes on while this gateway follows it, which is until the fetch
- * ends.
+ * Makes engines fetch a model. Each goes on while this gateway follows it.
  * @throws ServiceError `NOT_FOUND` if no engine knows the model; `INVALID_PARAMETER` if its licence
  *   must be accepted; like `outcome`
  */
@@ -151,8 +147,7 @@ async function findFetchable(
 }
 
 /**
- * Makes an engine fetch a model, over a connection that lasts as long as the fetch. Resolves once
- * the engine has begun.
+ * Makes an engine fetch a model, over a connection that lasts as long. Resolves once it has begun.
  */
 async function followFetch(
   { engineRegistry, log }: ModelDeps,
@@ -229,7 +224,7 @@ interface ModelChange {
 
 /**
  * Records a change that an engine has accepted, and returns the model as it is now.
- * @throws ServiceError if no engine has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
+ * @throws ServiceError if none has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason,
  *   `SERVICE_UNAVAILABLE`
  */
 async function outcome(

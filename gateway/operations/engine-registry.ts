@@ -1,7 +1,7 @@
 /**
- * Keeps track of engines, which are discovered by their announcements and called over gRPC. Whoever
- * can announce one engine can announce thousands, so their number is bounded. Those that have not
- * answered yet are called a few at a time, and give way to others when they fail.
+ * Keeps track of engines, which announce themselves and are called over gRPC. Whoever can announce
+ * one can announce thousands, so their number is bounded, and those that have not answered yet are
+ * called a few at a time and give way to others when they fail.
  */
 
 import type { Clock } from '../../shared/clock.ts'
@@ -53,10 +53,7 @@ interface Member {
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
-  /**
-   * If the next announcement has another one, the models have changed, and the engine is asked
-   * again at once.
-   */
+  /** An announcement with another one means that the models have changed. */
   modelsVersion: number
   /** Made for the first call; removed if the engine does not answer. */
   client?: Promise<EngineClient> | undefined
@@ -124,10 +121,7 @@ export class EngineRegistry {
     return (await this.#described()).map(({ description }) => description)
   }
 
-  /**
-   * Returns the last descriptions without waiting. Engines whose description is old are asked
-   * again.
-   */
+  /** Returns the last descriptions without waiting, and asks engines whose description is old. */
   lastDescriptions(): EngineDescription[] {
     void this.describe()
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
@@ -142,10 +136,7 @@ export class EngineRegistry {
     return (await Promise.all(surveyed)).filter((answer) => answer !== undefined)
   }
 
-  /**
-   * Asks every engine that answers, or only the one that is named.
-   * @returns what each has answered, or why it has not
-   */
+  /** Asks every engine that answers, or only the one that is named. Returns what each answered. */
   async askEach<T>(
     ask: (client: EngineClient, engineId: string) => Promise<T>,
     engineId?: string,
@@ -161,10 +152,7 @@ export class EngineRegistry {
     return asked.map(({ member }, i) => ({ engineId: member.engineId, answer: answers[i]! }))
   }
 
-  /**
-   * Opens a separate connection to an engine for a long call. The caller closes it.
-   * @throws Error if the engine is gone
-   */
+  /** Opens a connection to an engine that the caller closes. @throws Error if it is gone */
   async connectTo(engineId: string): Promise<EngineClient> {
     const member = this.#members.get(engineId)
     if (!member) throw new Error(`The engine ${engineId} is gone.`)
@@ -237,10 +225,7 @@ export class EngineRegistry {
     return undefined
   }
 
-  /**
-   * Calls an engine. Resolves like `ask`, or with undefined if the engine cannot be called or does
-   * not answer.
-   */
+  /** Calls an engine. Resolves with undefined if it cannot be called or does not answer. */
   async #ask<T>(
     member: Member,
     ask: (client: EngineClient) => Promise<T>,
@@ -268,8 +253,7 @@ export class EngineRegistry {
   }
 
   /**
-   * Asks an engine for its description again; one that was asked just now, at its next
-   * announcement.
+   * Asks an engine for its description, but one that was asked just now at its next announcement.
    */
   #modelsChanged(member: Member, modelsVersion: number): void {
     const { described, state } = member

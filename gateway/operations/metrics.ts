@@ -1,7 +1,4 @@
-/**
- * Counts what the gateway has done since its start. No label names a request, a key or an account,
- * so that there are few series.
- */
+/** Counts what the gateway has done. No label names a request, a key or an account: few series. */
 
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'

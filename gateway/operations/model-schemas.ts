@@ -1,6 +1,4 @@
-/**
- * JSON Schemas of the models of engines, for admins. All of this is an extension of the contract.
- */
+/** JSON Schemas of the models of engines, for admins: an extension. */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from '../api/list-schemas.ts'

@@ -31,10 +31,7 @@ export interface TestDeps {
   config: { encryptionKeys: Keys }
 }
 
-/**
- * Posts a test event to an endpoint, even a disabled one, and waits for the answer.
- * @throws ServiceError `RATE_LIMITED`
- */
+/** Posts a test event to an endpoint, even a disabled one. @throws ServiceError `RATE_LIMITED` */
 export function testEndpoint(
   { clock, webhookTester, config }: TestDeps,
   row: WebhookEndpointRow,
@@ -70,9 +67,8 @@ export interface ReplayDeps extends OwnKeyDeps {
 }
 
 /**
- * Sends the deliveries of a range of time again, with the same ids and bodies, oldest first; the
- * range is in `body`, a ReplayRequest. It goes in steps, so if the gateway is killed, a part of
- * them is due.
+ * Sends the deliveries of a range of time, in `body`, again, with the same ids and bodies, oldest
+ * first. It goes in steps: if the gateway is killed, a part of them is due.
  * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint;
  *   `RATE_LIMITED`
  */

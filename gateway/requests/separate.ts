@@ -136,7 +136,7 @@ function withFile(body: unknown, fileId: string) {
 
 /**
  * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
- * account has too many streams open to wait.
+ * account has too many streams open.
  */
 async function endOf(
   deps: SeparateDeps,

@@ -1,6 +1,6 @@
 /**
- * Manages shares, which are addresses that play one result without a key, until a date or until
- * they are revoked (docs/decisions/accounts.md).
+ * Manages shares: addresses that play one result without a key, until a date or until they are
+ * revoked (docs/decisions/accounts.md).
  */
 
 import { randomBytes } from 'node:crypto'
@@ -128,10 +128,7 @@ export async function openShare({ store, clock }: ShareDeps, secret: string | un
   })
 }
 
-/**
- * Returns the shared result, without anything that identifies its account.
- * @throws ServiceError `NOT_FOUND` once its outputs are deleted
- */
+/** Returns the result without anything about its account. @throws ServiceError `NOT_FOUND` */
 export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Promise<SharedResult> {
   const row = await findRequest(deps.store, share.request_id)
   if (!row) throw new ServiceError('NOT_FOUND')
@@ -149,8 +146,7 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
 }
 
 /**
- * Returns when addresses expire: late enough that media that is playing can play to its end, unless
- * the share expires first.
+ * Returns when addresses expire: late enough to play to the end, unless the share expires first.
  */
 const addressesEnd = ({ duration }: RequestRow, share: ShareRow, now: number): number =>
   Math.min(now + ADDRESS_MS + 1_000 * (duration ?? 0), Date.parse(share.expires_at))

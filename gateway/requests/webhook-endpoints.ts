@@ -1,6 +1,6 @@
 /**
- * Manages webhook endpoints: addresses of an account that receive the events of all its requests,
- * beside the `webhookUrl` of each (docs/decisions/api.md).
+ * Manages webhook endpoints: addresses of an account that receive the events of all its requests
+ * (docs/decisions/api.md).
  */
 
 import { isoTime } from '../../shared/clock.ts'
@@ -122,10 +122,9 @@ const noEndpoint = () =>
   new ServiceError('NOT_FOUND', { message: 'There is no webhook endpoint with this id.' })
 
 /**
- * Changes what `body`, a ChangeEndpointRequest, names. If it disables the endpoint, what waits for
- * it has failed.
- * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `INVALID_WEBHOOK_URL`;
- *   `RATE_LIMITED`
+ * Changes what `body`, a ChangeEndpointRequest, names. What waits for a disabled endpoint fails.
+ * @throws ServiceError `NOT_FOUND`; `INVALID_WEBHOOK_URL`; `RATE_LIMITED`; what is wrong with
+ *   `body`
  */
 export async function updateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
   const { url, events, description, enabled } = checkChangeEndpoint(body)
@@ -177,8 +176,7 @@ const change = (
   })
 
 /**
- * Gives an endpoint a new secret, and returns it. The old one signs, too, for the time in `body`, a
- * RotateEndpointRequest.
+ * Returns a new secret of an endpoint. The old one signs, too, for the time in `body`.
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `RATE_LIMITED`
  */
 export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {

@@ -105,10 +105,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   limitRoutes(app, deps)
 }
 
-/**
- * Adds the sessions of the admin page. The API description leaves them out, like the page's
- * sessions of API keys.
- */
+/** Adds the sessions of the admin page, which the API description leaves out. */
 function sessionRoutes(
   app: FastifyInstance,
   deps: AccountDeps & { seals: SignInSeals },
@@ -157,10 +154,7 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
   )
 }
 
-/**
- * Adds the author of a change to the dependencies: the record of changes names the client's
- * address and the admin.
- */
+/** Adds the author of a change to the dependencies: the client's address and the admin. */
 export const authoredBy =
   <Deps extends AccountDeps>(deps: Deps) =>
   ({ client, admin }: { client: string; admin: Admin }) => ({

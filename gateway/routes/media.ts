@@ -141,8 +141,8 @@ async function sendMedia(
 }
 
 /**
- * Returns whether a trusted proxy asks and may send the file itself. For pages of other origins it
- * may not, because nginx would drop our headers.
+ * Returns whether a trusted proxy may send the file itself: not for pages of other origins, because
+ * nginx would drop our headers.
  */
 const mayAccelerate = ({ ips = [], headers }: FastifyRequest): boolean =>
   ips.length > 1 && headers.origin === undefined

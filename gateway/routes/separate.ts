@@ -98,10 +98,7 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
   sounds: SoundsResultResponse,
 }
 
-/**
- * Extension: takes a file and what is asked of it in one call, and returns the result if the client
- * waits for it.
- */
+/** Extension: takes a file and what is asked of it, and returns the result to clients that wait. */
 export async function separateRoutes(app: FastifyInstance, deps: SeparateDeps & ResultDeps) {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)

@@ -161,9 +161,7 @@ function outputRoutes(app: FastifyInstance, deps: UploadDeps): void {
   )
 }
 
-/**
- * Takes over files from an engine on this host, which names them instead of sending their bytes.
- */
+/** Takes over files of an engine on this host, which names them instead of sending bytes. */
 async function adoptOutputs(
   deps: UploadDeps,
   request: FastifyRequest<RequestRoute>,
@@ -189,10 +187,7 @@ async function adoptOutputs(
   return reply.header(PLACE_HEADER, place).status(204).send()
 }
 
-/**
- * The part of the free space that a checkpoint or a live preview may take. They only save work and
- * time, and the disk is for media.
- */
+/** The part of the free space for a checkpoint or live preview, which only save work and time. */
 const ROOM_SHARE_MAX = 1 / 8
 
 /** Adds the routes for parts of checkpoints and live previews, which replace earlier ones. */
@@ -225,8 +220,8 @@ async function assertOpen({ store }: MediaDeps, requestId: string): Promise<void
 }
 
 /**
- * Puts outputs in their place. No transaction is needed, because that place belongs to one attempt
- * alone. If the request has ended without them in the meantime, they are removed again.
+ * Puts outputs in their place, which belongs to one attempt, so no transaction is needed. If the
+ * request has ended without them in the meantime, they are removed again.
  */
 async function keepOutput(
   deps: UploadDeps,

@@ -8,10 +8,7 @@ import type { AccountRow, LimitColumns, RequestRow } from './schema/tables.ts'
 /** The account of the first key, and of keys that are created without naming an account. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 
-/**
- * The columns of a new account: it is enabled and holds no media, whose sums triggers keep from
- * then on.
- */
+/** The columns of a new account. Triggers keep the sums of its media. */
 export const NEW_ACCOUNT = {
   media_held_bytes: 0,
   media_held_files: 0,
@@ -28,9 +25,7 @@ export const NEW_ACCOUNT = {
   own_priority: null,
 }
 
-/**
- * The columns of a key's account that calls need: when it was disabled, and its limits on calls.
- */
+/** The columns of a key's account that calls need. */
 const HOLDER = ['disabled_at', 'max_calls_per_minute', 'max_streams', 'max_file_bytes'] as const
 
 export type Holder = Pick<AccountRow, (typeof HOLDER)[number]>
@@ -101,9 +96,7 @@ export async function heldMedia(store: Store): Promise<HeldMedia> {
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
-/**
- * Returns disabled accounts with unfinished requests, and deleted ones with any request or file.
- */
+/** Returns disabled accounts with unfinished requests, and deleted ones with requests or files. */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
   store
     .selectFrom('accounts')

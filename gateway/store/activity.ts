@@ -11,9 +11,7 @@ export interface EndedCounts {
   canceled: number
   /** Seconds of media of completed requests. */
   audioSeconds: number
-  /**
-   * Seconds from submit to the start of the last attempt, on average; null if none of them started.
-   */
+  /** The mean from submit to the start of the last attempt; null if none of them started. */
   waitingSeconds: number | null
 }
 

@@ -1,7 +1,4 @@
-/**
- * Lists the requests and deliveries of all accounts page by page, and what each account uses and
- * stores.
- */
+/** Lists the requests and deliveries of all accounts, and what each uses and stores. */
 
 import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
@@ -57,8 +54,8 @@ interface UseRange {
 }
 
 /**
- * Returns what each account has used since a day, the bytes that it added and still holds, and its
- * own limit. Deleted accounts are left out.
+ * Returns what each account that is not deleted has used since a day, the bytes that it added and
+ * still holds, and its own limit.
  */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store

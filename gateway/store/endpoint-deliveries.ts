@@ -47,8 +47,8 @@ interface ReplayPage {
 }
 
 /**
- * Makes a page of deliveries due now, whose attempts start over. Those that are being sent are left
- * to their sender. Returns the deliveries of the page, oldest first.
+ * Makes a page of deliveries due now, whose attempts start over, but not those that are being sent.
+ * Returns the deliveries of the page, oldest first.
  */
 export async function restartDeliveries(
   store: Store,
@@ -82,10 +82,7 @@ export async function restartDeliveries(
   return page
 }
 
-/**
- * Ends deliveries to an endpoint that wait for an attempt, unless it exists and is enabled. Returns
- * how many; fewer than `limit` if none is left.
- */
+/** Ends deliveries that wait for an endpoint, unless it exists and is enabled. Returns how many. */
 export async function endWaiting(
   store: Store,
   endpointId: string,

@@ -7,9 +7,8 @@ import type { IdempotencyKeyRow } from './schema/tables.ts'
 export const NO_ANSWER = ''
 
 /**
- * Takes the key for `row`. Returns false if another submit has taken it and it has not expired.
- * Call it in the transaction that stores the request, so that only one of several submits stores
- * both.
+ * Takes the key for `row`, in the transaction that stores the request. Returns false if another
+ * submit has taken it and it has not expired.
  */
 export async function takeIdempotencyKey(store: Store, row: IdempotencyKeyRow, now: string) {
   const { account_id, idempotency_key, ...rest } = row
@@ -37,8 +36,8 @@ export const findIdempotencyKey = (store: Store, accountId: string, key: string,
     .executeTakeFirst()
 
 /**
- * Forgets the answer to the submit of a request that is deleted, but not its key, because a
- * repeated submit must not run again what was deleted.
+ * Forgets the answer to the submit of a deleted request, but not its key: a repeated submit must
+ * not run again what was deleted.
  */
 export async function forgetAnswer(store: Store, requestId: string): Promise<void> {
   await store

@@ -21,8 +21,7 @@ export async function setMediaPlace(store: Store, place: string): Promise<void> 
 }
 
 /**
- * Records that a code of the admin page is used. Returns false if it or a newer one was used
- * before; of two concurrent callers one gets true.
+ * Records the use of a code of the admin page. Returns false if it or a newer one was used before.
  */
 export async function useAdminCode(store: Store, expiry: string): Promise<boolean> {
   const { numUpdatedRows } = await store

@@ -1,7 +1,4 @@
-/**
- * Requests whose jobs are still to be handed to the broker. A row is written together with its
- * request.
- */
+/** Requests whose jobs are still to be handed to the broker, written together with the requests. */
 
 import type { SqlBool } from 'kysely'
 import type { Priority } from '../../shared/priority.ts'
@@ -42,8 +39,7 @@ interface TakeOptions {
 
 /**
  * Returns the requests whose delay is over, each with the message id of its job: interactive ones
- * first, and within a class those that have waited longest. They stay in the outbox until they are
- * removed or put off.
+ * first, then those that have waited longest. They stay in the outbox until removed or put off.
  */
 export async function takeWaiting(
   store: Store,
@@ -113,9 +109,7 @@ interface HoldOptions {
   isBatchOnly: boolean
 }
 
-/**
- * Makes an account's rows in the outbox wait until then. Those that wait longer stay as they are.
- */
+/** Makes an account's rows in the outbox wait until then. Those that wait longer stay. */
 export async function holdBack(
   store: Store,
   accountId: string,

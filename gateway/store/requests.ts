@@ -38,10 +38,7 @@ export const findRequestToChange = (store: Store, requestId: string) =>
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
-/**
- * Returns whether a request's outputs are kept, and keeps them from being marked for deletion until
- * the transaction ends.
- */
+/** Returns whether a request's outputs are kept, and keeps them until the transaction ends. */
 export const keepOutputs = async (store: Store, requestId: string): Promise<boolean> =>
   (await heldRequest(store, requestId).where('media_removed_at', 'is', null).executeTakeFirst()) !==
   undefined
@@ -122,8 +119,8 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
 }
 
 /**
- * Joins queries for one status each. The database merges them in the order of their index; for one
- * query with several statuses it would sort all rows.
+ * Joins queries for one status each, which the database merges by their index; for one query with
+ * several statuses it would sort all rows.
  */
 const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
   queries
@@ -131,9 +128,7 @@ const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]
     .orderBy(sql.ref('created_at'))
     .orderBy(sql.ref('request_id'))
 
-/**
- * Returns the separations that were completed last, latest first: how much work each was, and when.
- */
+/** Returns the separations that were completed last, latest first: their work, and when. */
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
@@ -183,17 +178,13 @@ export type RequestPosition = Pick<RequestRow, 'created_at' | 'request_id'>
 
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
-  /**
-   * Only those that changed before `before`, or after `latest` by a clock that was ahead of ours.
-   */
+  /** Only those that changed before `before`, or after `latest` by a clock that was ahead. */
   unchanged?: { before: string; latest: string }
   limit: number
   after: RequestPosition
 }
 
-/**
- * Returns requests with these statuses that are not in the outbox, so that each should have a job.
- */
+/** Returns requests with these statuses that are not in the outbox, so each should have a job. */
 export function listWithJobs(store: Store, { statuses, unchanged, limit, after }: PageWithJobs) {
   const withJobs = (status: RequestStatus) =>
     store
@@ -233,8 +224,7 @@ export interface Move {
 /**
  * Moves a request to a status that may follow its own. Returns undefined if it has already moved
  * on. Call it in a transaction, because a failure also releases the reservation, as `charge` does
- * for a completed request. Terminal moves go through `finish-request.ts`, which writes what comes
- * with them.
+ * for a completed request. Terminal moves go through `finish-request.ts`.
  */
 export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
   const row = await store
@@ -266,8 +256,8 @@ export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
 const markOf = (attemptId: string): string => `${attemptId} `
 
 /**
- * Notes that the device seconds of an attempt are counted.
- * @returns whose they are; undefined when they were counted before, or the request is deleted
+ * Notes that the device seconds of an attempt are counted. Returns whose they are; undefined if
+ * they were counted before, or the request is deleted.
  */
 export async function noteCounted(store: Store, requestId: string, attemptId: string) {
   const mark = markOf(attemptId)
@@ -293,8 +283,8 @@ interface Start {
 }
 
 /**
- * Gives a request to a new attempt. Returns undefined if the request is finished, if the attempt
- * has started before, or if the attempt that holds the request, or held it last, began later.
+ * Gives a request to a new attempt. Returns undefined if it is finished, the attempt has started
+ * before, or an attempt that began later has or had it.
  */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = markOf(start.attemptId)
@@ -324,9 +314,8 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
 }
 
 /**
- * Stores the sequence of a request's job in the broker stream, unless the job is no longer in the
+ * Stores the sequence of a request's job and returns the status, unless the job has left the
  * outbox, because another gateway has handed it over or the request has ended.
- * @returns the status of the request, if the sequence was stored
  */
 export async function setJobSequence(
   store: Store,

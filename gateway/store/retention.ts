@@ -34,10 +34,7 @@ export interface Page {
   limit: number
 }
 
-/**
- * Marks the media of expired files for deletion, unless an unfinished request needs it. Returns how
- * many files.
- */
+/** Marks the media of expired files for deletion, unless an unfinished request needs it. */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
     const expired = await store
@@ -154,9 +151,8 @@ async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<
 export type DeletionRefusal = 'unknown' | { neededBy: string }
 
 /**
- * Deletes a request that has ended, with its logs, webhook and outputs, in a transaction of its
- * own. Its Idempotency-Key stays taken.
- * @returns null once it is deleted
+ * Deletes a request that has ended, with all that belongs to it; its Idempotency-Key stays taken.
+ * Returns null once it is deleted.
  */
 export const deleteRequest = (
   store: Store,
@@ -180,10 +176,7 @@ export const deleteRequest = (
     return null
   })
 
-/**
- * Deletes a file, in a transaction of its own.
- * @returns null once it is deleted
- */
+/** Deletes a file, in a transaction of its own. Returns null once it is deleted. */
 export const deleteFile = (
   store: Store,
   fileId: string,
@@ -204,9 +197,7 @@ export const deleteFile = (
     return null
   })
 
-/**
- * Returns an unfinished request of the owner with this source. Call it while the source is locked.
- */
+/** Returns an unfinished request of the owner with this source, which is locked. */
 async function findUser(
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -223,10 +214,7 @@ async function findUser(
   return row?.request_id
 }
 
-/**
- * Removes the records of files whose bytes were marked for deletion before `before`. Returns how
- * many.
- */
+/** Removes the records of files whose bytes were given up before `before`. Returns how many. */
 export async function deleteOldFiles(
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -270,10 +258,9 @@ export async function settleRemovals(store: Store, keys: readonly string[]): Pro
 }
 
 /**
- * Returns the key below which everything can be deleted, if the media stored at or below `key` is
- * no longer needed. That is the key of its whole owner, if the owner is gone or its media is marked
- * for deletion, or `key` itself if an attempt stored it in vain. Returns undefined if the media is
- * needed.
+ * Returns the key below which everything can be deleted, if the media at `key` is no longer needed:
+ * its whole owner's, if that is gone or marked for deletion, or `key` itself if an attempt stored
+ * it in vain.
  */
 export async function orphanOf(store: Store, key: string): Promise<string | undefined> {
   const owner = ownerOf(key)
@@ -310,8 +297,8 @@ export const giveUpLateOutputs = (store: Store, requestId: string, now: string):
   noteRemovals(store, [outputsKey(requestId)], now)
 
 /**
- * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint and
- * live preview that it may have.
+ * Marks for deletion what other attempts at a COMPLETED request have stored, and its checkpoint and
+ * live preview.
  */
 export async function giveUpOtherPlaces(
   store: Store,

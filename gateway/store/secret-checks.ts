@@ -1,7 +1,4 @@
-/**
- * Encrypted texts that the keys of every gateway must open, so that a gateway with other keys is
- * noticed.
- */
+/** Encrypted texts that show whether the keys of a gateway are those of the others. */
 
 import type { Store } from './database.ts'
 

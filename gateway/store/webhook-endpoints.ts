@@ -61,10 +61,7 @@ export async function deleteEndpointsOf(store: Store, accountId: string): Promis
   await store.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute()
 }
 
-/**
- * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has
- * another address.
- */
+/** Notes that an attempt has failed. Returns undefined if the endpoint is gone or has moved. */
 export const noteFailing = (store: Store, { endpointId, url }: EndpointAddress, now: string) =>
   store
     .updateTable('webhook_endpoints')
@@ -85,10 +82,7 @@ export async function noteWorking(store: Store, { endpointId, url }: EndpointAdd
     .execute()
 }
 
-/**
- * Disables an endpoint that is enabled and has this address. Returns undefined if it has not.
- * @param reason for its account, which has not disabled it itself
- */
+/** Disables an endpoint that is enabled and has this address. Returns undefined if it has not. */
 export const disableEndpoint = (
   store: Store,
   { endpointId, url }: EndpointAddress,

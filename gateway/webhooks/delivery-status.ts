@@ -25,10 +25,7 @@ export async function webhookStatusOf(store: Store, row: RequestRow) {
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
-/**
- * Returns the attempts to deliver a webhook.
- * @throws ServiceError `NOT_FOUND` if the request has no webhook
- */
+/** Returns the attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` if there is none */
 export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
   if (row.webhook_url === null) throw noWebhook()
   const delivery = await findDelivery(store, row.request_id)
@@ -70,9 +67,8 @@ export interface RedeliveryDeps {
 
 /**
  * Delivers a finished request's webhook again, with the same id and body, starting over at the
- * first attempt. An attempt that is in progress continues and counts as the first.
- * @throws ServiceError `NOT_FOUND` if the request has no webhook, `RESULT_NOT_READY` if it has not
- *   ended
+ * first attempt, which one in progress counts as.
+ * @throws ServiceError `NOT_FOUND` if there is no webhook; `RESULT_NOT_READY` before the end
  */
 export async function redeliver(
   { store, clock, wakeWebhooks }: RedeliveryDeps,

@@ -14,8 +14,8 @@ const REASONS = {
 }
 
 /**
- * Creates a handler for `broker.followDeadLetters`. It logs the lost message, and fails its request
- * if nothing else can still end it. The rescuer handles the rest.
+ * Creates a handler that logs a lost message, and fails its request if nothing else can still end
+ * it. The rescuer handles the rest.
  */
 export const createDeadLetterHandler =
   (deps: LetterDeps) =>

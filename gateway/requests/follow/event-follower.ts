@@ -61,8 +61,7 @@ type Effect = FinishedRequest | 'changed' | 'unchanged'
 
 /**
  * Creates a handler for `broker.followEvents`. Once it resolves, the event may be acknowledged.
- * Events of one request are handled in the order of the calls, those of different requests
- * concurrently.
+ * Events of one request are handled in order, those of different requests concurrently.
  */
 export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
   const latest = new Map<string, Promise<void>>()
@@ -126,10 +125,7 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 
-/**
- * @param row the request, locked by the transaction; for a start undefined unless the event has
- *   begun its attempt
- */
+/** @param row the request, locked by the transaction; undefined for a repeated start */
 async function applyToAttempt(
   store: Store,
   event: Event,
@@ -282,8 +278,7 @@ const fail = (
   finishRequest(store, { ...ids, ...failure(error, now) }, presenter)
 
 /**
- * Makes an engine stop working on a request that has ended or was deleted. It may have been
- * canceled, the balance may not cover it, or its outputs may not fit.
+ * Makes an engine stop working on a request that has ended, for whatever reason, or was deleted.
  */
 async function stopIfFinished(event: Event, { store, engineRegistry }: FollowerDeps) {
   if (event.type !== 'started' && event.type !== 'measured') return

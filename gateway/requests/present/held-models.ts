@@ -1,6 +1,4 @@
-/**
- * Lists the models that the engines of an installation hold, and tells whether all hold the same.
- */
+/** Lists the models that the engines hold, and tells whether all hold the same. */
 
 import type { DescribedModel, EngineDescription } from '../../../shared/engine-control.ts'
 import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
@@ -28,8 +26,7 @@ export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
 }
 
 /**
- * Refuses a separator that no engine holds, or that cannot answer a prompt. Refuses nothing while
- * no engine is known.
+ * Refuses a separator that no engine holds, if any engine is known, or that cannot answer a prompt.
  * @throws ServiceError `INVALID_PARAMETER` that names the available models
  */
 export async function assertSeparator(

@@ -1,7 +1,4 @@
-/**
- * Reads the result of a COMPLETED request from its row: its sounds, and the findings, parts and
- * file names of its outputs.
- */
+/** Reads the result of a COMPLETED request from its row. */
 
 import { stemOf } from '../../../shared/file-name.ts'
 import { Finding } from '../../../shared/finding.ts'
@@ -22,10 +19,7 @@ export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs
 /** Returns the outputs that the engine reported for a COMPLETED separation. */
 export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/**
- * Returns what the engine heard in the media of a COMPLETED request, or undefined if it made no
- * list.
- */
+/** Returns what the engine heard in the media of a COMPLETED request, if it made a list. */
 export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
   sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
 
@@ -41,9 +35,7 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   })
 }
 
-/**
- * Returns a stored part of a COMPLETED request with its file name, or undefined if there is none.
- */
+/** Returns a stored part of a COMPLETED request with its file name, if there is one. */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,
@@ -70,8 +62,8 @@ function outputLabel(row: RequestRow, name: OutputName): string {
 }
 
 /**
- * Returns the file name of an output: the source's name, without folders and without characters
- * that some file systems refuse, and the label.
+ * Returns the file name of an output: the source's, without folders and without characters that
+ * some file systems refuse, and the label.
  */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''

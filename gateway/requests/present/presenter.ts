@@ -107,10 +107,7 @@ export function presentStatus(
 const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
-/**
- * Returns how each prompt was understood, with the first one's fields at the top level, and the
- * findings, if there are any.
- */
+/** Returns how each prompt was understood, the first one's at the top level, and the findings. */
 function presentFindings(
   row: RequestRow,
 ): TargetRecognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
@@ -176,8 +173,7 @@ const notCompleted = ({ request_id: id }: RequestRow) =>
   new Error(`the request ${id} is not completed`)
 
 /**
- * Returns the outputs of a COMPLETED separation, with what was found.
- * @param expiresAt when their addresses expire, in epoch milliseconds
+ * Returns the outputs of a COMPLETED separation, with findings. `expiresAt`: epoch milliseconds.
  */
 export async function presentData(
   row: RequestRow,
@@ -237,9 +233,7 @@ async function outputFile(
 }
 
 /**
- * Returns an address of what is stored of a COMPLETED request, or undefined if there is no such
- * part.
- * @param expiresAt epoch milliseconds
+ * Returns an address of a part of a COMPLETED request, if stored, until `expiresAt` in epoch ms.
  */
 export async function partUrl(
   row: RequestRow,

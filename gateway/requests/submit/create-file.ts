@@ -20,10 +20,7 @@ export interface UploadTime {
   uploadMinutes: number
 }
 
-/**
- * @param body the body of endpoint 3
- * @throws ServiceError that names what is wrong with it, or the limit of the account
- */
+/** @throws ServiceError what is wrong with `body`, a CreateFileRequest, or the account's limit */
 export async function createFile(
   deps: CreateFileDeps,
   accountId: string,

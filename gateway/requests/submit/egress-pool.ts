@@ -25,9 +25,7 @@ const WAIT_MS_MAX = 10_000
 /** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
-/**
- * A pool of slots that accounts share as in fair-share.ts, so that no account ever takes them all.
- */
+/** A pool of slots that accounts share as in fair-share.ts, so that none ever takes them all. */
 export class EgressPool {
   readonly #share: FairShare
   readonly #waitersMax: number
@@ -44,7 +42,7 @@ export class EgressPool {
 
   /**
    * Runs `work` in a slot of its account.
-   * @throws ServiceError `RATE_LIMITED` if too many checks of the account are waiting, or for too
+   * @throws ServiceError `RATE_LIMITED` if too many checks of the account wait, or this one too
    *   long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {

@@ -46,10 +46,7 @@ const GATHER_MS = 10
 const JOB_URL_MS = 7 * DAY_MS
 /** The delay after a job could not be published; it doubles with each failure. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
-/**
- * How long a gateway keeps the rows that it took, which is longer than it takes to hand over a
- * batch. If it has died, others take them over then.
- */
+/** How long a gateway keeps the rows that it took, longer than a batch takes; then others may. */
 const TAKEN_MS = 15_000
 /** Longer than any delay in the outbox, including the one after an interruption. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
@@ -113,9 +110,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   }
 }
 
-/**
- * Holds back the jobs of accounts that have too many, so that they do not block those of others.
- */
+/** Holds back the jobs of accounts with too many, so that they do not block those of others. */
 async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]): Promise<void> {
   if (rows.length === 0) return
   await giveBackToOutbox(
@@ -231,10 +226,7 @@ interface JobDeps {
   mediaStore: MediaStore
 }
 
-/**
- * Returns the addresses of a request's checkpoint, or undefined if it has none because it is short
- * or makes no outputs.
- */
+/** Returns the addresses of a request's checkpoint, unless it is short or makes no outputs. */
 async function checkpointUrlsOf(
   { request_id: requestId, kind, is_short: isShort }: WaitingJob,
   { clock, mediaStore }: JobDeps,
@@ -252,10 +244,7 @@ async function checkpointUrlsOf(
   return Promise.all(segments)
 }
 
-/**
- * Returns the addresses for the parts of a request's live preview, or undefined if nobody asked for
- * a preview, or its media is short.
- */
+/** Returns the addresses of a request's live preview, if one is asked for and it is not short. */
 async function livePreviewUrlsOf(
   row: WaitingJob,
   uploadUrl: (key: string) => Promise<string>,

@@ -23,10 +23,7 @@ export interface IncomingFile {
   body: Readable
   /** The exact length, if the client has stated it. */
   bytes?: number
-  /**
-   * The most bytes that it may have. The account's media quota counts this many until the file has
-   * arrived.
-   */
+  /** The most bytes that it may have, which the media quota counts until it has arrived. */
   bytesMax: number
   signal: AbortSignal
 }
@@ -92,8 +89,7 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
 }
 
 /**
- * Marks a received file as uploaded. Call it in the transaction that stores what is to be done with
- * the file.
+ * Marks a received file as uploaded, in the transaction that stores what is to be done with it.
  * @throws ServiceError `FILE_EXPIRED`
  */
 export async function keepReceived(

@@ -41,8 +41,7 @@ export interface SubmitInput {
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
   /**
-   * The file that the body names, if its bytes came with it. It is marked as uploaded in the same
-   * transaction.
+   * The file that the body names, if its bytes came with it; the transaction marks it as uploaded.
    */
   received?: UploadedFile | undefined
   /** The format of the webhook; by default Winnow's own. */
@@ -52,9 +51,7 @@ export interface SubmitInput {
 export interface SubmitAnswer {
   /** The JSON of a QueueSubmitResponse, the same byte for byte for a repeated key. */
   answer: string
-  /**
-   * True if an earlier submit with the same key got this answer, so that nothing was stored now.
-   */
+  /** True if an earlier submit with the key got this answer, so that nothing was stored now. */
   isRepeated: boolean
 }
 
@@ -84,9 +81,8 @@ type SubmitConfig = PublicAddress &
   QueueLimits & { encryptionKeys: Keys }
 
 /**
- * Accepts a request. Once this resolves, the request will end COMPLETED or FAILED, even after a
- * crash. A submit whose Idempotency-Key was answered before gets that answer, and nothing is
- * stored.
+ * Accepts a request. Once this resolves, it will end COMPLETED or FAILED, even after a crash. A
+ * repeated Idempotency-Key gets the earlier answer, and nothing is stored.
  * @throws ServiceError with the matching code of endpoint 5
  */
 export async function submit(
@@ -204,8 +200,7 @@ function webhookColumns(
 }
 
 /**
- * Stores the request, its outbox entry and its reservation in one transaction, and the answer when
- * it has a key.
+ * Stores the request, its outbox entry, its reservation and the answer of its key together.
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when a concurrent submit stored the same key first
  */
 async function insert(

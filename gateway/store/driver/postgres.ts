@@ -74,8 +74,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /**
- * Keeps a lost connection from ending the process. If it is lost between two statements of a
- * transaction, the next one fails.
+ * Keeps a lost connection from ending the process. Within a transaction, the next statement fails.
  */
 const surviveLosses = (pool: pg.Pool) =>
   pool.on('connect', (client) => client.on('error', () => undefined))
@@ -199,9 +198,7 @@ class GuardedClient implements PostgresPoolClient {
   }
 }
 
-/**
- * PostgreSQL cannot store U+0000. Clients may not send it, but what engines report may contain it.
- */
+/** PostgreSQL cannot store U+0000, which what engines report may contain. */
 const withoutNul = (value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value
 

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { isPostgres, type Store } from '../database.ts'
 
 /**
- * Checks all tables, and analyzes those that have become about ten times as large or as small since
- * the last time, by a bounded number of rows of each index.
+ * Checks all tables, and analyzes those that have become about ten times as large or as small, by a
+ * bounded number of rows of each index.
  */
 export const OPTIMIZE = 'optimize = 0x10012'
 

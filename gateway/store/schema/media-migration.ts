@@ -1,6 +1,6 @@
 /**
- * Adds how much media each account holds. Triggers count it whatever program changes the rows, so
- * even a gateway of an earlier version leaves the sums right.
+ * Adds how much media each account holds. Triggers count it whatever program changes the rows, even
+ * a gateway of an earlier version.
  */
 
 import { sql, type Kysely } from 'kysely'

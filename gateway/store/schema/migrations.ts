@@ -205,10 +205,7 @@ async function addReleases(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'outbox.not_before', 'text')
 }
 
-/**
- * Counts how often the broker refused a job, which is then delayed while the jobs behind it
- * continue.
- */
+/** Counts how often the broker refused a job, which is then delayed. */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'outbox.tries', 'integer', 0)
 }
@@ -237,9 +234,7 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
   )
 }
 
-/**
- * Adds an index for the total size of an account's files, which is read whenever it creates one.
- */
+/** Adds an index for the total size of an account's files. */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
   await addIndex(
     db,
@@ -272,18 +267,12 @@ async function addInstallation(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/**
- * Adds which secret of a key opened a session. Earlier sessions match no key, because theirs is
- * unknown.
- */
+/** Adds which secret of a key opened a session. Earlier sessions match no key. */
 async function addSessionKeys(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'page_sessions.key_hash', 'text', '')
 }
 
-/**
- * Adds who may still use the database: one row, which later migrations update when they take
- * something away.
- */
+/** Adds who may still use the database: one row, which later migrations update. */
 async function addSchemaUse(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('schema_use')

@@ -1,7 +1,4 @@
-/**
- * Adds what accounts may look at: the attempts of their webhooks, their use by day, and their
- * files.
- */
+/** Adds what accounts may look at: attempts of their webhooks, their use by day, their files. */
 
 import type { Kysely } from 'kysely'
 import { addIndex } from './steps.ts'

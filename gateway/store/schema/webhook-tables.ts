@@ -44,9 +44,7 @@ export interface DeliveryRow {
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
-  /**
-   * When a sender may take it: for its next attempt or, while it is being sent, after a lost one.
-   */
+  /** When a sender may take it: for its next attempt or, during one, in case that is lost. */
   next_attempt_at: string | null
   /** The id of the claim on the attempt in progress; null if there is none. */
   claim_id: string | null
