@@ -93,12 +93,10 @@ export interface GatewayParts extends UrlChecks {
     'publishJob' | 'removeJob' | 'hasJob' | 'publishChange' | 'isConnected' | 'problem'
   >
   connectEngine: (address: string) => EngineClient | Promise<EngineClient>
-  /** Posts webhooks. */
   post: PublicPost['post']
   config: GatewayConfig & Pick<Config, Limits>
 }
 
-/** The broker's streams that a gateway follows. */
 export type BrokerStreams = Pick<
   Broker,
   | 'followEvents'
@@ -144,7 +142,6 @@ export function createGateway(parts: GatewayParts) {
   let following: ReturnType<typeof follow> = []
   return {
     deps,
-    /** Starts the loops, and follows the broker's streams. */
     async start(followed: BrokerStreams): Promise<void> {
       publisher.start()
       webhookSender.start()

@@ -258,7 +258,6 @@ export async function assertAccount(store: Store, accountId: string, now: string
   }
 }
 
-/** @throws ServiceError `INVALID_PARAMETER` */
 function durationMs(text: string): number {
   const value = readDuration(text)
   if (value !== undefined && value <= VALID_MS_MAX) return value

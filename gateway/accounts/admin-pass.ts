@@ -33,9 +33,7 @@ interface Admission {
   adminToken: string
   /** The kind of pass that is accepted besides the token. */
   kind: PassKind
-  /** The token or pass that the caller sent. */
   credential: string | undefined
-  /** The caller's address. */
   client: string
   wrongTokens: WrongTokens
 }

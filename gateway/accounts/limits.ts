@@ -22,7 +22,6 @@ export interface LimitDefaults {
   monthSecondsMaxPerAccount: number
   /** Status streams and waiting calls at one gateway. */
   streamsMaxPerAccount: number
-  /** Bytes of one uploaded file. */
   fileBytesMax: number
 }
 

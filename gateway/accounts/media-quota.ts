@@ -20,7 +20,6 @@ export interface MediaLimits {
   filesMaxPerAccount: number
   /** Bytes of files, of outputs, and of reservations for outputs. */
   mediaBytesMaxPerAccount: number
-  /** Bytes of one file. */
   fileBytesMax: number
 }
 

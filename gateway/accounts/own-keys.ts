@@ -33,7 +33,6 @@ const TOOL = 'account_api'
 export interface OwnKeyDeps extends AccountDeps {
   /** The key that the call was made with. */
   caller: ApiKeyRow
-  /** The address of the client. */
   client: string
 }
 
@@ -94,7 +93,6 @@ const assertOwn =
 
 type Rights = Pick<ApiKeyRow, 'scopes' | 'expires_at' | 'own_calls_per_minute' | 'own_priority'>
 
-/** @throws ServiceError `PERMISSION_DENIED` */
 function assertNoMore(caller: Rights, key: Rights): void {
   const held = JSON.parse(caller.scopes) as string[]
   const further = (JSON.parse(key.scopes) as string[]).filter((scope) => !held.includes(scope))
@@ -146,7 +144,6 @@ export async function assertMayChange(
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
 async function assertRoom({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
   const now = clock.now()
   const keys = await listKeysSince(store, caller.account_id, isoTime(now))

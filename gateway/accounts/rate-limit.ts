@@ -28,7 +28,6 @@ export interface Allowance {
   resetSeconds: number
 }
 
-/** The limits of a key, and of its account. */
 type OwnRates = Pick<HeldApiKey, 'own_calls_per_minute' | 'max_calls_per_minute'>
 
 interface Window {

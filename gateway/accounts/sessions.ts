@@ -89,7 +89,6 @@ export async function showSession(deps: AccountDeps, secret: string | undefined)
   return { csrf_token: csrfTokenOf(secret!), expires_at }
 }
 
-/** Ends the session that has this secret, if there is one. */
 export async function endSession({ store }: AccountDeps, secret: string): Promise<void> {
   await deletePageSession(store, 'session', hashApiKey(secret))
 }

@@ -44,7 +44,6 @@ export const AccountUsageDays = Type.Object(
 type Row = Static<typeof AccountUsageDay>
 
 export interface UsageQuery extends DaysQuery {
-  /** Only this account's. */
   accountId?: string | undefined
 }
 

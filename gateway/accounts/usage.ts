@@ -12,7 +12,6 @@ const DAYS_BY_DEFAULT = 30
 const DAY_MS = 1_000 * DAY_SECONDS
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** Values that a client may have given. */
 export interface DaysQuery {
   from?: unknown
   to?: unknown

@@ -9,7 +9,6 @@ import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client's address. */
     client: string
   }
 }
@@ -19,7 +18,6 @@ export interface TrustedProxies {
   trustedProxies: readonly string[]
 }
 
-/** Returns whose call it is. */
 export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
   accountId,
   keyId,

@@ -5,7 +5,6 @@
 
 import type { FastifyInstance } from 'fastify'
 
-/** Paths of the API and of media. */
 const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',

@@ -9,13 +9,11 @@ import type { WebhookEvent } from './webhook-schemas.ts'
 
 export const FAL_APP = 'fal-ai/sam-audio'
 
-/** The models of the app that are supported. */
 export const FAL_MODELS = ['separate', 'span-separate'] as const
 
 /** The path at which gateways answer fal's clients. Each of fal's hosts has a folder there. */
 export const FAL_PATH = '/fal'
 
-/** The path of the app's queue. */
 export const FAL_QUEUE = `${FAL_PATH}/queue/${FAL_APP}`
 
 /** Returns the address that stands for a client's uploaded Blob, for `audio_url`. */
@@ -67,7 +65,6 @@ export function submitBody(
   return { input: { ...others, ...source }, ...(webhookUrl !== undefined && { webhookUrl }) }
 }
 
-/** Returns a request's addresses in fal's queue. */
 export function falAddresses(publicUrl: string, requestId: string) {
   const url = `${publicUrl}${FAL_QUEUE}/requests/${requestId}`
   return {
@@ -100,7 +97,6 @@ export function falStatus(publicUrl: string, status: QueueStatusResponse): objec
   }
 }
 
-/** Returns the body of fal's webhook. */
 export function falEvent(event: WebhookEvent): object {
   const ids = { request_id: event.request_id, gateway_request_id: event.request_id }
   if (event.status === 'COMPLETED') return { ...ids, status: 'OK', payload: event.data }

@@ -48,7 +48,6 @@ export interface Form extends FormFields {
 export interface FormOptions {
   /** The time for the fields before the file to arrive, and again for those after it. */
   secondsMax: number
-  /** Aborts when the client is gone. */
   signal: AbortSignal
 }
 

@@ -81,7 +81,6 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Parameters in the paths of routes for clients. */
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   endpoint_id: 'As returned when the endpoint was created.',
   file_id: 'As returned when the file was created.',

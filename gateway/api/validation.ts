@@ -48,10 +48,8 @@ type Problem = ReturnType<Validator['Errors']>[number]
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 const soundsRequest = Compile(SubmitAudioSoundsRequest)
 
-/** @throws ServiceError that names the first mistake in a body of endpoint 3 */
 export const checkCreateFile = checkOf(CreateFileRequest)
 
-/** @throws ServiceError that names the first mistake in the body of a webhook test */
 export const checkWebhookTest = checkOf(WebhookTestRequest)
 
 /**
@@ -89,7 +87,6 @@ function checkSoundsRequest(body: unknown, metadataText?: string): Submission {
   }
 }
 
-/** The checks of bodies that submit requests, by kind. */
 export const SUBMISSION_CHECKS: Readonly<
   Record<RequestKind, (body: unknown, metadataText?: string) => Submission>
 > = { separate: checkSeparation, sounds: checkSoundsRequest }
@@ -321,7 +318,6 @@ function refusal(problem: Problem, body: unknown): ServiceError {
   }
 }
 
-/** Returns whether an unknown field is one of a separation's input. */
 const isOfSeparations = (param: string): boolean =>
   Object.keys(AudioSeparateInput.properties).some((name) => param === `input.${name}`)
 

@@ -164,7 +164,6 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
   },
 })
 
-/** The section `webhooks` of the API description. */
 export const WEBHOOKS = {
   'audio.separate.completed': webhook(
     'onSeparationCompleted',

@@ -18,5 +18,4 @@ export function unfitTextAt(body: unknown): string | undefined {
   return undefined
 }
 
-/** Escapes a name for use in a JSON Pointer. */
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

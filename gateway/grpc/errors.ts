@@ -13,13 +13,11 @@ const detailTypes = loadProto('google/rpc/error_details.proto')
 
 const rpcStatus = (message: object): Buffer => (rpcStatusType as Message).serialize(message)
 
-/** Returns a detail of an error as a google.protobuf.Any. */
 const detail = (name: 'google.rpc.ErrorInfo' | 'google.rpc.RetryInfo', message: object) => ({
   type_url: `type.googleapis.com/${name}`,
   value: (detailTypes[name] as Message).serialize(message),
 })
 
-/** gRPC statuses by the error's HTTP status. */
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
   401: status.UNAUTHENTICATED,

@@ -18,14 +18,12 @@ export const outputKey = (requestId: string, part: OutputPart, place?: string): 
 /** The checkpoint of a request is below this key. No attempt has such an id. */
 export const checkpointKey = (requestId: string): string => placeKey(requestId, 'checkpoint')
 
-/** @param segment the number of the segment */
 export const segmentKey = (requestId: string, segment: number): string =>
   `${checkpointKey(requestId)}/${segment}`
 
 /** The live preview of a request is below this key. */
 export const livePreviewKey = (requestId: string): string => placeKey(requestId, 'live')
 
-/** @param part the number of the part */
 export const livePartKey = (requestId: string, part: number): string =>
   `${livePreviewKey(requestId)}/${part}`
 

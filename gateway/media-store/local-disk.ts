@@ -49,7 +49,6 @@ import type {
 
 export interface LocalDiskOptions {
   folder: string
-  /** Sign the addresses. */
   signingKeys: Keys
   /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
@@ -317,7 +316,6 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Ignores that a file was deleted in the meantime. */
 function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
   throw error

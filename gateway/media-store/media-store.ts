@@ -37,7 +37,6 @@ export interface StoredMedia {
 /** The key or file that holds the id of the installation to which the place belongs. */
 export const OWNER_KEY = 'winnow-installation'
 
-/** Methods of both stores. */
 export interface BaseMediaStore {
   /** The place of the media, for people. */
   readonly place: string
@@ -128,7 +127,6 @@ export interface Bucket extends BaseMediaStore {
   pendingUploads(): AsyncIterable<string>
 }
 
-/** A complete upload of a client. */
 export interface PendingUpload {
   key: string
   bytes: number

@@ -180,7 +180,6 @@ const presentRequest = (
   error_message: row.error_message,
 })
 
-/** Returns the deliveries of webhooks of all accounts, newest first. */
 export async function allDeliveries(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, state }: PageQuery & { state: DeliveryState | undefined },

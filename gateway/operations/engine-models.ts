@@ -217,7 +217,6 @@ export async function briefly(work: Promise<unknown>): Promise<void> {
 interface ModelChange {
   action: NewChange['action']
   name: string
-  /** The engine that the caller named, if any. */
   engineId: string | undefined
   details?: NewChange['details']
 }

@@ -13,7 +13,6 @@ import type {
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
-/** The calls that admins make to an engine. */
 export type ModelClient = Pick<
   ControlClient,
   | 'listModels'
@@ -25,7 +24,6 @@ export type ModelClient = Pick<
   | 'drain'
 >
 
-/** The calls that a gateway makes to an engine. */
 export interface EngineClient extends ModelClient {
   describe(): Promise<EngineDescription>
   stats(): Promise<EngineStats>
@@ -39,7 +37,6 @@ const DESCRIBED_MS_MAX = 10_000
 const ASKED_EVERY_MS = 1_000
 /** An engine that has not announced itself for this long is gone. */
 const SILENCE_MS_MAX = 15_000
-/** The most engines known at once. */
 export const ENGINES_MAX = 1_000
 /** How many engines that have not answered before are asked concurrently. */
 export const FIRST_CALLS_MAX = 8
@@ -61,7 +58,6 @@ interface Member {
   state: 'new' | 'answers' | 'fails'
   /** The last call for its description, which is undefined if the engine gave none. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
-  /** Its last description. */
   last?: EngineDescription
 }
 
@@ -116,7 +112,6 @@ export class EngineRegistry {
     return this.#members.size
   }
 
-  /** Returns the descriptions of all engines that answer. */
   async describe(): Promise<EngineDescription[]> {
     return (await this.#described()).map(({ description }) => description)
   }
@@ -127,7 +122,6 @@ export class EngineRegistry {
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
   }
 
-  /** Returns the descriptions and the statistics of all engines that answer. */
   async survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
     const surveyed = (await this.#described()).map(async ({ member, description }) => {
       const stats = await this.#ask(member, (client) => client.stats())

@@ -99,7 +99,6 @@ export interface FleetDeps {
   clock: Clock
 }
 
-/** Returns the present state of the fleet, without engines that do not answer. */
 export async function describeFleet({
   store,
   engineRegistry,

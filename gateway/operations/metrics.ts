@@ -31,7 +31,6 @@ export class Metrics {
     this.#set.watchDisk(dataFolder)
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#set.text()
   }
@@ -46,12 +45,10 @@ export class Metrics {
     if (status === 'COMPLETED') this.#audioSeconds.inc(duration ?? 0)
   }
 
-  /** @param stream the stream that the message was in */
   deadLetter(stream: string): void {
     this.#deadLetters.inc({ stream })
   }
 
-  /** @param state the state of the delivery after an attempt */
   webhookTried(state: DeliveryState): void {
     this.#webhookTries.inc({ state })
   }
@@ -62,7 +59,6 @@ export class Metrics {
     this.#http.observe({ method, route, status: String(status) }, ms / 1_000)
   }
 
-  /** @param status the name of the gRPC status */
   grpcAnswered(call: { method: string; status: string; ms: number }): void {
     const { method, status, ms } = call
     this.#grpc.observe({ method, status }, ms / 1_000)

@@ -43,7 +43,6 @@ export function testEndpoint(
   return webhookTester.send(row.account_id, { url: row.url, param: 'url', secrets }, signal)
 }
 
-/** Returns a page of the deliveries to an endpoint, newest first. */
 export async function deliveriesOf(store: Store, endpointId: string, { limit, after }: Page) {
   const rows = await listDeliveries(store, endpointId, { limit: limit + 1, after })
   const startAfter = ({ created_at, webhook_id: id }: ListedDelivery) => ({ created_at, id })
@@ -62,7 +61,6 @@ const presentDelivery = (row: ListedDelivery): EndpointDelivery => ({
 })
 
 export interface ReplayDeps extends OwnKeyDeps {
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 

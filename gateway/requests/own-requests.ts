@@ -139,7 +139,6 @@ export const hasResult = (row: RequestRow, now: number): boolean =>
   row.media_removed_at === null &&
   (row.outputs_expire_at === null || now < Date.parse(row.outputs_expire_at))
 
-/** Makes an engine stop working on a request. */
 export interface EngineCanceler {
   cancel(engineId: string, requestId: string): Promise<void>
 }

@@ -36,7 +36,6 @@ export interface OneCall extends CallFields {
   kind: RequestKind
   /** If there is a file, the fields above are those that came before it. */
   file?: CallFile | undefined
-  /** The value of the header `Idempotency-Key`. */
   idempotencyKey: string | string[] | undefined
   /** How long to wait for the result; 0 means not at all. */
   waitSeconds: number
@@ -50,7 +49,6 @@ export interface CallFile {
   body: Readable
   /** Its exact length, if stated, which shows whether all of it has arrived. */
   bytes?: number
-  /** The most bytes that it may have. */
   bytesMax: number
   /**
    * Returns the fields of the whole call, once its file is read.
@@ -83,7 +81,6 @@ export async function separate(
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
-/** @returns the answer of a submit */
 async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
   const { file } = call
   if (!file) return (await submit(deps, key, call)).answer

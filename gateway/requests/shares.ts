@@ -78,7 +78,6 @@ export async function createShare(
   return { ...presentShare(share), url: `${config.publicUrl()}/#share=${secret}` }
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
 function assertRoom(shares: readonly ShareRow[], requestId: string, now: number): void {
   const ofRequest = shares.filter((share) => share.request_id === requestId)
   const isFull = ofRequest.length >= SHARES_MAX.perRequest
@@ -105,7 +104,6 @@ const presentShare = ({ share_id, request_id, created_at, expires_at }: ShareRow
   expires_at,
 })
 
-/** Returns the active shares of an account, newest first. */
 export async function ownShares({ store, clock }: ShareDeps, accountId: string) {
   const shares = await listShares(store, accountId, isoTime(clock.now()))
   return { object: 'list', data: shares.map(presentShare) }

@@ -79,7 +79,6 @@ const checkUrl = ({ checkWebhookUrl, caller, signal }: EndpointDeps, url: string
 /** The path and the query may hold a secret, which the record of changes must not. */
 const hostOf = (url: string): string => new URL(url).host
 
-/** @throws ServiceError `RATE_LIMITED` */
 function assertRoom(endpoints: readonly WebhookEndpointRow[]): void {
   if (endpoints.length < ENDPOINTS_MAX) return
   const message = `An account may have ${ENDPOINTS_MAX} webhook endpoints: delete one.`

@@ -77,7 +77,6 @@ const cookie = (deps: SignInDeps, value: string, seconds: number): string =>
     sameSite: 'Lax',
   })
 
-/** @throws ServiceError `UNAUTHENTICATED` */
 function checksOf(seals: SignInSeals, request: FastifyRequest): SignInChecks {
   const checks = seals.openChecks(cookieIn(request.headers.cookie, COOKIE) ?? '')
   if (checks) return checks

@@ -72,7 +72,6 @@ export interface AdminConfig extends BodyDeadline {
   hasAdminAddress: boolean
   /** Where admins open the page; known once the gateway listens. */
   adminUrl: () => string
-  /** The provider that admins sign in with by name. */
   oidc?: OidcSettings | undefined
 }
 

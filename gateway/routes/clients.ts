@@ -19,7 +19,6 @@ const KINDS = [
 ] as const
 
 export interface ClientsConfig extends PublicAddress {
-  /** The folder of the clients' packages, as set-up has made them. */
   clientsFolder: string
 }
 

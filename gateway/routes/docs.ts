@@ -18,7 +18,6 @@ const zip = promisify(gzip)
 export interface DocsConfig extends PageAddresses {
   /** Tells if there is a page to link back to. */
   playground: 'on' | 'off'
-  /** The folder of the documents' site, as set-up has made it. */
   docsFolder: string
 }
 

@@ -94,7 +94,6 @@ export function installFal(app: FastifyInstance): void {
   app.setErrorHandler(errorAnswerer(falError))
 }
 
-/** Adds the routes that need an API key. */
 export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
   submitRoutes(app, deps)
   requestRoutes(app, deps)
@@ -269,7 +268,6 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   )
 }
 
-/** @throws ServiceError `NOT_FOUND`, `FILE_EXPIRED` */
 function openUpload({ config, clock }: UploadDeps, token: string): Upload {
   let text: string
   try {

@@ -13,7 +13,6 @@ const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
 
 export interface PlaygroundConfig extends PageAddresses {
-  /** The folder of the page, as set-up has made it. */
   playgroundFolder: string
 }
 
@@ -65,7 +64,6 @@ interface Sending {
   reply: FastifyReply
   /** The message if there is no such file. */
   absent: string
-  /** The header `cache-control`. */
   caching: string
 }
 

@@ -18,7 +18,6 @@ import { hidden } from './common.ts'
 /** The path at which the page calls the API with its session. The cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
 
-/** Opens, shows and ends the page's sessions. */
 export function sessionRoutes(
   app: FastifyInstance,
   deps: AccountDeps & { config: BodyDeadline & PublicAddress },
@@ -60,7 +59,6 @@ export function codeRoute(app: FastifyInstance, deps: AccountDeps): void {
   )
 }
 
-/** @throws ServiceError `INVALID_PARAMETER` */
 function readCode(body: unknown): string {
   const code = (body as { code?: unknown } | null | undefined)?.code
   if (typeof code === 'string') return code

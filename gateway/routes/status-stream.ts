@@ -105,7 +105,6 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
   )
 }
 
-/** Sends `events` as Server-Sent Events. */
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<string>): FastifyReply =>
   reply
     .header('content-type', 'text/event-stream')

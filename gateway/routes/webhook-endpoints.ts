@@ -62,7 +62,6 @@ const describe = (operationId: string, summary: string, more?: string) => ({
   description: `Extension.${more === undefined ? '' : ` ${more}`}`,
 })
 
-/** The dependencies of a call that changes endpoints. */
 const calledBy = (
   deps: RouteDeps,
   { apiKey: caller, client }: FastifyRequest,

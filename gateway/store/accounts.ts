@@ -52,7 +52,6 @@ export async function findAccount(store: Store, accountId: string) {
     .executeTakeFirst()
 }
 
-/** Returns the account that a row refers to. */
 export const accountOf = (
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -72,14 +71,12 @@ export interface HeldMedia {
   reserved: number
 }
 
-/** Returns how much media an account holds. */
 export const mediaOf = (account: AccountRow): HeldMedia => ({
   held: account.media_held_bytes,
   files: account.media_held_files,
   reserved: account.media_reserved_bytes,
 })
 
-/** Returns how much media all accounts hold together. */
 export async function heldMedia(store: Store): Promise<HeldMedia> {
   const { held, files, reserved } = await store
     .selectFrom('accounts')
@@ -92,7 +89,6 @@ export async function heldMedia(store: Store): Promise<HeldMedia> {
   return { held: held ?? 0, files: files ?? 0, reserved: reserved ?? 0 }
 }
 
-/** Returns all accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
@@ -121,7 +117,6 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     })
     .execute()
 
-/** Changes the state or the limits of an account, or its name when it is deleted. */
 export async function updateAccount(
   store: Store,
   accountId: string,

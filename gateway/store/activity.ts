@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
 
-/** The requests that ended within a time. */
 export interface EndedCounts {
   completed: number
   /** Without canceled ones. */

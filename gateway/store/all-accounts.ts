@@ -100,7 +100,6 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   }))
 }
 
-/** Returns the bytes of the media that expires before a time. */
 export async function bytesThatExpire(store: Store, before: string): Promise<number> {
   const files = await store
     .selectFrom('files')

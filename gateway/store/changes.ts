@@ -32,7 +32,6 @@ export async function addChange(store: Store, { details, ...change }: NewChange)
     .execute()
 }
 
-/** Returns whether there was such a change since a time. */
 export async function hasChange(
   store: Store,
   { action, keyId, from }: { action: ChangeRow['action']; keyId: string; from: string },

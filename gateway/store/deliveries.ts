@@ -37,7 +37,6 @@ export const findDelivery = (store: Store, requestId: string): Promise<DeliveryR
     .where('endpoint_id', 'is', null)
     .executeTakeFirst()
 
-/** Returns the accounts that have something to send now. */
 export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
   const rows = await store
     .selectFrom('accounts')

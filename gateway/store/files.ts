@@ -5,7 +5,6 @@ import { isPostgres, type Store } from './database.ts'
 import { newestFirst, type Page } from './pages.ts'
 import type { FileRow } from './schema/tables.ts'
 
-/** A file whose bytes have arrived. */
 export type UploadedFile = FileRow & { uploaded_at: string }
 
 export type FileStatus = 'pending' | 'uploaded' | 'expired'

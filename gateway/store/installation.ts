@@ -15,7 +15,6 @@ export async function keepInstallation(store: Store, newId: string): Promise<Ins
   return store.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
 }
 
-/** Records where the media is, for people. */
 export async function setMediaPlace(store: Store, place: string): Promise<void> {
   await store.updateTable('installation').set({ media_place: place }).execute()
 }

@@ -72,7 +72,6 @@ export async function jobsInBroker(
   )
 }
 
-/** Which jobs `countJobs` counts. */
 interface CountedJobs {
   priority?: Priority
   /** Leaves these requests out. */

@@ -6,7 +6,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Store } from './database.ts'
-import type { AccountRow, LedgerRow } from './schema/tables.ts'
+import type { LedgerRow } from './schema/tables.ts'
 
 interface Entry {
   accountId: string
@@ -45,7 +45,6 @@ export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: 'reference' })
 }
 
-/** Reserves seconds for a request. */
 export const reserve = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
@@ -66,7 +65,6 @@ export async function raiseReservation(store: Store, entry: Entry): Promise<bool
   return true
 }
 
-/** Returns the seconds reserved for a request. */
 export const reservedFor = async (store: Store, requestId: string): Promise<number> =>
   (await findReservation(store, requestId))?.reserved_change ?? 0
 
@@ -92,7 +90,6 @@ export async function releaseReservation(store: Store, requestId: string, now: s
   return seconds
 }
 
-/** Adds an entry unless it exists. */
 async function enter(
   store: Store,
   kind: LedgerRow['kind'],
@@ -143,5 +140,3 @@ async function changeAccount(
 }
 
 /** Returns the seconds that an account may still use. */
-export const availableSeconds = (account: AccountRow): number =>
-  account.balance_seconds - account.reserved_seconds

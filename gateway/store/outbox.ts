@@ -147,7 +147,6 @@ export async function removeFromOutbox(store: Store, messageIds: readonly string
   await store.deleteFrom('outbox').where('message_id', 'in', messageIds).execute()
 }
 
-/** Removes the outbox entry of a request, if it is still there. */
 export async function withdrawFromOutbox(store: Store, requestId: string): Promise<void> {
   await store.deleteFrom('outbox').where('request_id', '=', requestId).execute()
 }

@@ -57,13 +57,11 @@ export async function deletePageSession(store: Store, kind: Kind, hash: string):
   return numDeletedRows === 1n
 }
 
-/** Removes the sessions and codes of all keys of an account. */
 export async function deletePageSessionsOf(store: Store, accountId: string): Promise<void> {
   const keys = store.selectFrom('api_keys').select('key_id').where('account_id', '=', accountId)
   await store.deleteFrom('page_sessions').where('key_id', 'in', keys).execute()
 }
 
-/** Removes expired sessions and codes. */
 export async function deleteExpiredPageSessions(store: Store, now: string): Promise<void> {
   await store.deleteFrom('page_sessions').where('expires_at', '<=', now).execute()
 }

@@ -28,7 +28,6 @@ export const countCall = (store: Store, { keyId, now, endsAt, latest }: Call) =>
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** Removes the windows that are over. */
 export async function deleteOldWindows(store: Store, now: string): Promise<void> {
   await store.deleteFrom('rate_windows').where('ends_at', '<=', now).execute()
 }

@@ -96,7 +96,6 @@ export type OpenRequest = Pick<
   'request_id' | 'options' | 'duration' | 'attempt_id' | 'priority'
 > & { status: (typeof UNFINISHED)[number] }
 
-/** Returns an account's unfinished requests. */
 export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
   store
     .selectFrom('requests')
@@ -240,7 +239,6 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
   return row
 }
 
-/** Names the source of a request anew, and so its outputs. */
 export async function renameRequest(store: Store, requestId: string, fileName: string) {
   await store
     .updateTable('requests')

@@ -17,7 +17,6 @@ export async function keepSecretCheck(store: Store, checkId: string, sealed: str
   return row.sealed
 }
 
-/** Replaces the stored text with `sealed`. */
 export async function replaceSecretCheck(store: Store, checkId: string, sealed: string) {
   await store.updateTable('secret_checks').set({ sealed }).where('check_id', '=', checkId).execute()
 }

@@ -10,7 +10,6 @@ import { readAttempts } from '../store/delivery-attempts.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import type { DeliveryRow } from '../store/schema/webhook-tables.ts'
 
-/** The status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {
   delivery_status: 'pending',
   attempts: 0,
@@ -18,7 +17,6 @@ const UNTRIED: WebhookDeliveryStatus = {
   last_error: null,
 }
 
-/** Returns the delivery status of a request's webhook, or undefined if it has none. */
 export async function webhookStatusOf(store: Store, row: RequestRow) {
   if (row.webhook_url === null) return undefined
   const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
@@ -61,7 +59,6 @@ export const presentListed = (row: PresentedDelivery & Pick<DeliveryRow, 'next_a
 export interface RedeliveryDeps {
   store: Store
   clock: Clock
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 

@@ -22,7 +22,6 @@ interface LastAttempt {
   attempts: number
   /** Epoch milliseconds. */
   firstAttemptAt: number
-  /** The response's `Retry-After` header, if it had one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
   now: number

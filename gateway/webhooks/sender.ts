@@ -40,7 +40,6 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Decrypt the signing secrets. */
   encryptionKeys: Keys
   /** Concurrent attempts, for all accounts together. */
   attemptsMax: number
@@ -86,7 +85,6 @@ export class WebhookSender {
     this.#loop.start()
   }
 
-  /** Wakes the sender when a webhook may have become due. */
   wake(): void {
     this.#loop.wake()
   }
@@ -117,7 +115,6 @@ export class WebhookSender {
     }
   }
 
-  /** Resolves when no attempt is in progress. */
   async idle(): Promise<void> {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts)
   }
@@ -200,7 +197,6 @@ export class WebhookSender {
     }
   }
 
-  /** Returns whether an endpoint has another address than the attempt went to. */
   async #hasMoved(endpointId: string | null, url: string): Promise<boolean> {
     if (endpointId === null) return false
     const endpoint = await findEndpoint(this.#options.store, endpointId)

@@ -43,7 +43,6 @@ import type { EngineCanceler } from '../own-requests.ts'
 interface FollowerDeps extends FinishDeps {
   engineRegistry: EngineCanceler
   log: Logger
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   config: FinishDeps['config'] & OutputLimits
 }
@@ -165,7 +164,6 @@ async function applyToAttempt(
 const orUnchanged = async (finishing: Promise<FinishedRequest | null>): Promise<Effect> =>
   (await finishing) ?? 'unchanged'
 
-/** The context in which a request is finished. */
 type Ending = { now: string; presenter: Pick<FollowerDeps, 'config' | 'mediaStore'> }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>

@@ -47,7 +47,6 @@ export async function finishRequest(
   return { row, isWebhookDue: deliveries.some(({ state }) => state === 'pending') }
 }
 
-/** Returns the move that fails a request. */
 export const failure = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
@@ -61,7 +60,6 @@ export const failure = (
 interface Announcers {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 

@@ -120,7 +120,6 @@ export class RequestFeed {
     return progress?.attempt_id === attemptId ? progress : undefined
   }
 
-  /** Drops the progress of a finished request. */
   forget(requestId: string): void {
     this.#progress.delete(requestId)
   }

@@ -21,7 +21,6 @@ import type { Logger } from '../../../shared/telemetry/log.ts'
 interface RescuerDeps extends FinishDeps {
   broker: Pick<Broker, 'hasJob'>
   log: Logger
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
 }
 
@@ -34,7 +33,6 @@ const FAILURES_MAX = 3
 const PAGE_MAX = 1_000
 const FIRST_PAGE: RequestPosition = { created_at: '', request_id: '' }
 
-/** The requests that a turn checks. */
 interface RescueScope {
   statuses: readonly RequestStatus[]
   /** Only requests that have been unchanged for this long; 0 for all. */

@@ -5,7 +5,6 @@ import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../../shared/separation-options.ts'
 
 interface HeldModel extends DescribedModel {
-  /** Ids of the engines that hold it. */
   engineIds: string[]
 }
 

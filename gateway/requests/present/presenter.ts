@@ -44,7 +44,6 @@ export interface PublicAddress {
   publicUrl: () => string
 }
 
-/** Dependencies for making addresses of media. */
 export interface MediaPresenter {
   mediaStore: Pick<MediaStore, 'downloadUrl'>
   config: PublicAddress
@@ -136,7 +135,6 @@ function presentFindings(
 /** The API calls the model that answered `separator`, because `model` is what was asked for. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
-/** Returns why a request failed. */
 export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
   code: row.error_code as FailureCode,
   message: row.error_message ?? '',

@@ -19,7 +19,6 @@ interface EstimateDeps {
   store: Store
   feed: RequestFeed
   clock: Clock
-  /** How many engines there are. */
   engineRegistry: { readonly engines: number }
 }
 
@@ -188,7 +187,6 @@ function createReading(): (options: string) => ReadOptions {
 
 interface ReadOptions {
   weight: number
-  /** The model that the request names. */
   model: string
 }
 

@@ -1,6 +1,5 @@
 /** Estimates how long requests will still take, from the work before them and the recent speed. */
 
-/** A request that is not finished. */
 export interface OpenWork {
   requestId: string
   /** The length of the media in seconds; null if it is not known yet. */
@@ -94,7 +93,6 @@ interface Place {
   secondsAtLeast: number
 }
 
-/** Simulates engines that work through the requests. */
 class Engines {
   readonly left = new Map<string, number>()
   readonly #speed: Speed

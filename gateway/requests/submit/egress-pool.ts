@@ -7,9 +7,7 @@ import { FairShare } from '../../../shared/fair-share.ts'
 interface EgressPoolOptions {
   /** Concurrent checks of all accounts together. */
   slots?: number
-  /** Waiting checks per account. */
   waitersMax?: number
-  /** The longest wait for a slot. */
   waitMsMax?: number
 }
 
@@ -83,7 +81,6 @@ export class EgressPool {
     })
   }
 
-  /** Starts the waiting work that may start now. */
   #admit(): void {
     for (;;) {
       const account = this.#share.next(this.#waiting.keys())

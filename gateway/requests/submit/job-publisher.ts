@@ -254,7 +254,6 @@ async function livePreviewUrlsOf(
   return Promise.all(keys.map(uploadUrl))
 }
 
-/** Returns the job that asks an engine to serve a request. */
 async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
   const { store, clock, mediaStore } = deps
   const { request_id: requestId, file_name: fileName } = row

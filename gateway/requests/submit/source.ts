@@ -22,9 +22,7 @@ type SourceColumns = Pick<
   'file_id' | 'audio_url' | 'source_request_id' | 'source_output' | 'file_name' | 'duration'
 >
 
-/** A source that has been checked, so a request may use it. */
 export interface CheckedSource {
-  /** Its columns in the row of the request. */
   columns: SourceColumns
   /**
    * Makes sure that its bytes are kept, in the transaction that stores the request.

@@ -36,7 +36,6 @@ export interface SubmitInput {
   metadataText?: string | undefined
   /** Has to be equal in a repeated submit; the body by default. */
   fingerprinted?: unknown
-  /** The value of the header `Idempotency-Key`. */
   idempotencyKey?: string | string[] | undefined
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
@@ -69,7 +68,6 @@ export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl
   engineRegistry: { describe(): Promise<EngineDescription[]> }
   metrics: { submitted(): void }
   feed: Pick<RequestFeed, 'rowChanged'>
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   config: SourceDeps['config'] & SubmitConfig
 }

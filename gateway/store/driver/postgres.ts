@@ -40,7 +40,6 @@ const RETRY_AFTER_SECONDS = 5
 const AWAY_STATES = /^(08...|53...|57P0[1-3]|57014|25006)$/
 const REFUSED_STATES = /^(28...|42501)$/
 const NO_DATABASE_STATE = '3D000'
-/** Error codes of a connection that may work again soon. */
 const AWAY_CODES = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],

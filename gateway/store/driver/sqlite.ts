@@ -196,7 +196,6 @@ class FlushingDriver extends SqliteDriver {
     }
   }
 
-  /** Writes the whole log to the database file. */
   #emptyLog(): void {
     type Progress = { busy: number; log: number; checkpointed: number }
     const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as [Progress]

@@ -9,7 +9,6 @@ import { isPostgres, type Store } from '../database.ts'
  */
 export const OPTIMIZE = 'optimize = 0x10012'
 
-/** Renews the statistics of tables that have changed much. */
 export async function renewStatistics(store: Store): Promise<void> {
   if (!isPostgres(store)) await sql.raw(`pragma ${OPTIMIZE}`).execute(store)
 }

@@ -245,7 +245,6 @@ async function addFileQuota(db: Kysely<any>): Promise<void> {
   )
 }
 
-/** Adds the page's sessions. */
 async function addPageSessions(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('page_sessions')

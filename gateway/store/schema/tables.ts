@@ -165,7 +165,6 @@ export interface LedgerRow {
 
 export interface RequestLogRow {
   request_id: string
-  /** Order of the lines of one request. */
   position: number
   timestamp: string
   message: string

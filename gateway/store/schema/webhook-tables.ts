@@ -40,7 +40,6 @@ export interface DeliveryRow {
   /** JSON, byte for byte as every attempt sends it. */
   body: string
   state: DeliveryState
-  /** Attempts begun. */
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
@@ -55,7 +54,6 @@ export interface DeliveryRow {
   trace_parent: string | null
 }
 
-/** One attempt to deliver a webhook. */
 export interface DeliveryAttemptRow {
   attempt_id: string
   webhook_id: string

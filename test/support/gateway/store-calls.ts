@@ -277,7 +277,6 @@ const twice =
   }
 
 const ofLedger: Calls<typeof ledger> = {
-  availableSeconds: PURE,
   credit: twice((store, entry) => ledger.credit(store, entry)),
   reserve: twice((store, entry) => ledger.reserve(store, entry)),
   async raiseReservation(store, { entry }) {
