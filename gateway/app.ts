@@ -14,8 +14,7 @@ import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
 import { installBodyDeadline, type BodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
-import { callIdOf } from './api/call-id.ts'
-import { callerOf, clientAddress } from './api/call-log.ts'
+import { callerOf, callIdOf, clientAddress } from './api/call-log.ts'
 import type { GatewayDeps } from './gateway.ts'
 import type { RequestFeed } from './requests/follow/request-feed.ts'
 import type { UploadTime } from './requests/submit/create-file.ts'
@@ -32,7 +31,6 @@ import { installRateLimit } from './accounts/rate-limit.ts'
 import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminEngineRoutes } from './routes/admin-engines.ts'
-import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { adminSignInRoutes } from './routes/admin-sign-in.ts'
 import { clientRoutes } from './routes/clients.ts'
@@ -146,7 +144,6 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
   await app.register(async (admin) => {
     adminRoutes(admin, deps)
     if (deps.config.adminToken === undefined) return
-    adminModelRoutes(admin, deps)
     adminEngineRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })

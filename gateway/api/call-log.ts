@@ -1,9 +1,10 @@
-/** Fields of a call's log line: whose call it was, from where, and what failed. */
+/** Fields of a call's log line: its id, whose call it was, from where, and what failed. */
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode, ServiceError } from '../../shared/errors.ts'
 import { matchesCidrs } from '../../shared/http/public-address.ts'
+import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
@@ -17,6 +18,13 @@ export interface TrustedProxies {
   /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
 }
+
+/** An id that is fit for a log. */
+const CALL_ID = /^[\w.:-]{1,128}$/
+
+/** Returns the caller's own X-Request-Id if it is fit for a log, otherwise a new id. */
+export const callIdOf = (callerId: unknown, kind: 'http' | 'grpc'): string =>
+  typeof callerId === 'string' && CALL_ID.test(callerId) ? callerId : newId(kind)
 
 export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
   accountId,

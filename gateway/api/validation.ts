@@ -13,7 +13,6 @@ import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { SubmitAudioSoundsRequest, type AudioSoundsInput } from './sounds-schemas.ts'
 import { withoutNulls } from './nulls.ts'
-import { unfitTextAt } from './well-formed-text.ts'
 import { WebhookTestRequest } from './webhook-schemas.ts'
 
 /** A checked submission with its defaults filled in. */
@@ -280,7 +279,27 @@ function knownFields(validator: Validator, body: unknown): unknown {
   return Object.fromEntries(knownEntries)
 }
 
-/** Returns the refusal for each kind of schema error. */
+/** Text that cannot be stored: U+0000, which databases refuse, and unpaired surrogates. */
+const UNFIT = /[\0\p{Cs}]/u
+
+/** Returns the JSON Pointer of the first value or name with such text, or undefined. */
+function unfitTextAt(body: unknown): string | undefined {
+  const waiting = [{ value: body, pointer: '' }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    // a loop, because recursion could be too deep
+    const { value, pointer } = next
+    if (typeof value === 'string' && UNFIT.test(value)) return pointer
+    if (value === null || typeof value !== 'object') continue
+    for (const [name, child] of Object.entries(value).reverse()) {
+      if (UNFIT.test(name)) return pointer
+      waiting.push({ value: child, pointer: `${pointer}/${escapePointer(name)}` })
+    }
+  }
+  return undefined
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
 function refusal(problem: Problem, body: unknown): ServiceError {
   const param = dottedPath(problem.instancePath)
   const refuse = (code: ErrorCode, what: string, field = param) =>

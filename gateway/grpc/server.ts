@@ -13,8 +13,13 @@ import { loadProto, serverCredentials } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
-import { callIdOf } from '../api/call-id.ts'
-import { callerOf, grpcClientAddress, logFailure, type TrustedProxies } from '../api/call-log.ts'
+import {
+  callerOf,
+  callIdOf,
+  grpcClientAddress,
+  logFailure,
+  type TrustedProxies,
+} from '../api/call-log.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import { adopt, bind } from './listen.ts'
 import {

@@ -1,9 +1,10 @@
 /**
- * Shows and changes the models of engines, for admins. The engines hold the truth, so every gateway
- * shows and changes the same.
+ * Shows and changes the models of engines, and drains engines, for admins. The engines hold the
+ * truth, so every gateway shows and changes the same.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import {
   engineProblem,
   type CatalogueModel,
@@ -17,6 +18,7 @@ import type { EngineAnswer, EngineClient, EngineRegistry } from './engine-regist
 import type {
   AdminModel,
   ChangeModelRequest,
+  DrainedEngine,
   EngineModel,
   FetchModelRequest,
 } from './model-schemas.ts'
@@ -206,7 +208,7 @@ export async function removeModel(
 }
 
 /** Resolves when the work is done, or after `ANSWER_MS_MAX` while it goes on. */
-export async function briefly(work: Promise<unknown>): Promise<void> {
+async function briefly(work: Promise<unknown>): Promise<void> {
   const late = new AbortController()
   const { signal } = late
   work.catch(() => undefined) // if it fails later, the engine reports that
@@ -240,7 +242,7 @@ async function outcome(
 }
 
 /** Returns why no engine has made a change. */
-export async function noEngine(
+async function noEngine(
   { engineRegistry }: ReadDeps,
   engineId: string | undefined,
   answers: readonly EngineAnswer<unknown>[],
@@ -262,4 +264,23 @@ export async function noEngine(
   }
   const message = 'No engine answers: start one, and look at `winnow doctor`.'
   return new ServiceError('SERVICE_UNAVAILABLE', { message })
+}
+
+/** Jobs that take longer go back to the queue. */
+const DRAIN_MS = 10 * MINUTE_MS
+
+/**
+ * Makes an engine end its jobs and take no more until it is started again.
+ * @throws ServiceError `NOT_FOUND` or `SERVICE_UNAVAILABLE` if the engine does not answer
+ */
+export async function drainEngine(deps: ModelDeps, engineId: string): Promise<DrainedEngine> {
+  const answers = await deps.engineRegistry.askEach(async (client) => {
+    await briefly(client.drain(DRAIN_MS))
+    const { state } = await client.stats() // an engine that hangs has not begun
+    if (state !== 'DRAINING') throw new Error(`the engine is ${state}`)
+  }, engineId)
+  const isDraining = answers.some(({ answer }) => answer.status === 'fulfilled')
+  if (!isDraining) throw await noEngine(deps, engineId, answers)
+  await record(deps, 'engine.drain', {}, { engine_ids: [engineId] })
+  return { engine_id: engineId, state: 'DRAINING' }
 }

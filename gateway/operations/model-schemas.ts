@@ -63,6 +63,11 @@ export const ChangeModelRequest = Type.Object(
   { title: 'ChangeModelRequest', additionalProperties: false },
 )
 
+export const DrainedEngine = Type.Object(
+  { engine_id: Type.String(), state: Type.Literal('DRAINING') },
+  { title: 'DrainedEngine' },
+)
+
 export const FetchModelRequest = Type.Object(
   {
     engine_id: engineId,
@@ -74,6 +79,7 @@ export const FetchModelRequest = Type.Object(
 )
 
 export type AdminModel = Static<typeof AdminModel>
+export type DrainedEngine = Static<typeof DrainedEngine>
 export type EngineModel = Static<typeof EngineModel>
 export type ChangeModelRequest = Static<typeof ChangeModelRequest>
 export type FetchModelRequest = Static<typeof FetchModelRequest>

@@ -10,7 +10,6 @@ import { fileBytesMax, readForm, type FormOptions } from '../api/form.ts'
 import { fieldText } from '../api/json-text.ts'
 import { describeNulls } from '../api/nulls.ts'
 import { responses } from '../api/openapi.ts'
-import { secondsToWait } from '../api/prefer.ts'
 import { QueueResultResponse } from '../api/result-schemas.ts'
 import {
   AudioSeparateInput,
@@ -172,6 +171,13 @@ async function takeCall(
     waitSeconds: secondsToWait(request.headers.prefer),
     signal,
   })
+}
+
+/** Returns the seconds that a client wants to wait (RFC 7240); 0 means not at all. */
+function secondsToWait(prefer: string | string[] | undefined): number {
+  const preferences = [prefer ?? []].flat().join(',').split(/[,;]/)
+  const wait = preferences.map((text) => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(text)?.[1])
+  return Number(wait.find((seconds) => seconds !== undefined) ?? 0)
 }
 
 /** @throws ServiceError `INVALID_REQUEST` if the body is neither a form nor JSON */
