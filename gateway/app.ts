@@ -12,12 +12,12 @@ import { MINUTE_MS } from '../shared/durations.ts'
 import { httpsOptions, type Tls } from '../shared/process/tls-files.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
-import { installBodyDeadline, type BodyDeadline } from './api/body-deadline.ts'
+import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callerOf, callIdOf, clientAddress } from './api/call-log.ts'
+import type { Settings } from './config.ts'
 import type { GatewayDeps } from './gateway.ts'
 import type { RequestFeed } from './requests/follow/request-feed.ts'
-import type { UploadTime } from './requests/submit/create-file.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { installTracing } from './api/tracing.ts'
@@ -154,7 +154,7 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
  * Timeouts of a connection, which Node checks periodically, against clients that send almost
  * nothing.
  */
-function waits({ bodySecondsMax, uploadMinutes }: BodyDeadline & UploadTime) {
+function waits({ bodySecondsMax, uploadMinutes }: Settings<'bodySecondsMax' | 'uploadMinutes'>) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
     http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },

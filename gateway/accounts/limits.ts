@@ -1,6 +1,7 @@
 /** The limits of an account: those that an admin has set for it, or else those of the settings. */
 
 import type { Priority } from '../../shared/priority.ts'
+import type { Settings } from '../config.ts'
 import {
   LIMIT_NAMES,
   type AccountRow,
@@ -9,21 +10,15 @@ import {
 } from '../store/schema/tables.ts'
 
 /** Settings that apply to accounts without limits of their own; 0 means no limit. */
-export interface LimitDefaults {
-  /** Calls per minute of each key. */
-  rateLimitPerMinute: number
-  /** Waiting requests. */
-  queueMaxPerAccount: number
-  /** Requests whose jobs are with the broker or an engine. */
-  jobsMaxPerAccount: number
-  /** Bytes of files, of outputs, and of reservations for outputs. */
-  mediaBytesMaxPerAccount: number
-  /** Seconds of completed requests in a calendar month (UTC), as they are charged. */
-  monthSecondsMaxPerAccount: number
-  /** Status streams and waiting calls at one gateway. */
-  streamsMaxPerAccount: number
-  fileBytesMax: number
-}
+export type LimitDefaults = Settings<
+  | 'rateLimitPerMinute'
+  | 'queueMaxPerAccount'
+  | 'jobsMaxPerAccount'
+  | 'mediaBytesMaxPerAccount'
+  | 'monthSecondsMaxPerAccount'
+  | 'streamsMaxPerAccount'
+  | 'fileBytesMax'
+>
 
 export interface Limit {
   name: LimitName

@@ -7,6 +7,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import { limitOf, limitText, type Limit } from './limits.ts'
+import type { Settings } from '../config.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import { accountOf, heldMedia, mediaOf, type HeldMedia } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
@@ -14,14 +15,9 @@ import { firstEndOfOthers } from '../store/files.ts'
 import type { AccountRow, FileRow, RequestRow } from '../store/schema/tables.ts'
 import type { Clock } from '../../shared/clock.ts'
 
-/** Limits on what one account may hold. */
-export interface MediaLimits {
-  /** Files at once, including pending ones. */
-  filesMaxPerAccount: number
-  /** Bytes of files, of outputs, and of reservations for outputs. */
-  mediaBytesMaxPerAccount: number
-  fileBytesMax: number
-}
+export type MediaLimits = Settings<
+  'filesMaxPerAccount' | 'mediaBytesMaxPerAccount' | 'fileBytesMax'
+>
 
 /** The default for media in a bucket, which never fills up. */
 const BUCKET_BYTES_MAX = 100e9
@@ -68,7 +64,7 @@ export async function assertFileRoom(
 export function assertFileSize(
   account: AccountRow,
   bytes: number,
-  { fileBytesMax }: Pick<MediaLimits, 'fileBytesMax'>,
+  { fileBytesMax }: Settings<'fileBytesMax'>,
 ): void {
   const limit = limitOf(account, 'file_bytes', fileBytesMax)
   if (bytes <= limit.max) return
@@ -83,7 +79,7 @@ export function assertFileSize(
  */
 export function assertMediaRoom(
   account: AccountRow,
-  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Settings<'mediaBytesMaxPerAccount'>,
 ): void {
   const media = mediaOf(account)
   const limit = limitOf(account, 'media_bytes', byDefault)
@@ -103,7 +99,7 @@ export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,
   bytes: number,
   account: AccountRow,
-  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Settings<'mediaBytesMaxPerAccount'>,
 ): string | null {
   const media = mediaOf(account)
   const limit = limitOf(account, 'media_bytes', byDefault)

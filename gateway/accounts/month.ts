@@ -2,12 +2,11 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import { costOf } from './credits.ts'
-import { limitOf, limitText, type LimitDefaults } from './limits.ts'
+import { limitOf, limitText } from './limits.ts'
+import type { Settings } from '../config.ts'
 import type { Store } from '../store/database.ts'
 import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 import { usedSince } from '../store/usage.ts'
-
-export type MonthLimit = Pick<LimitDefaults, 'monthSecondsMaxPerAccount'>
 
 /** The length of the month in a timestamp. */
 const MONTH_CHARACTERS = '2026-01'.length
@@ -27,7 +26,7 @@ export const usedInMonth = (
 export async function assertMonth(
   store: Store,
   { row, account }: { row: RequestRow; account: AccountRow },
-  { monthSecondsMaxPerAccount }: MonthLimit,
+  { monthSecondsMaxPerAccount }: Settings<'monthSecondsMaxPerAccount'>,
 ): Promise<void> {
   const limit = limitOf(account, 'seconds_per_month', monthSecondsMaxPerAccount)
   if (limit.max === Infinity) return

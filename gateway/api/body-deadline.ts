@@ -6,11 +6,6 @@ import { ServiceError } from '../../shared/errors.ts'
 
 const FORM = /^multipart\/form-data\b/i
 
-export interface BodyDeadline {
-  /** The time for a complete JSON body, and the longest pause within an upload. */
-  bodySecondsMax: number
-}
-
 /** Limits the time for whole bodies of the routes that follow, but not for forms (form.ts). */
 export function installBodyDeadline(app: FastifyInstance, secondsMax: number): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {

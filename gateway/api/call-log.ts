@@ -14,11 +14,6 @@ declare module 'fastify' {
   }
 }
 
-export interface TrustedProxies {
-  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: readonly string[]
-}
-
 /** An id that is fit for a log. */
 const CALL_ID = /^[\w.:-]{1,128}$/
 

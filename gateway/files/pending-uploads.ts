@@ -5,7 +5,8 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { uploadTimes, type Lifetime } from './times.ts'
+import type { Settings } from '../config.ts'
+import { uploadTimes } from './times.ts'
 import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
@@ -24,7 +25,7 @@ interface PendingUploadDeps {
   mediaStore: MediaStore
   clock: Clock
   log: Logger
-  config: Lifetime
+  config: Settings<'fileHours'>
 }
 
 /** Accepts uploads to a bucket. With a local disk there is nothing to accept. */

@@ -13,13 +13,7 @@ import { loadProto, serverCredentials } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
-import {
-  callerOf,
-  callIdOf,
-  grpcClientAddress,
-  logFailure,
-  type TrustedProxies,
-} from '../api/call-log.ts'
+import { callerOf, callIdOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import { adopt, bind } from './listen.ts'
 import {
@@ -65,6 +59,7 @@ import type { HeldApiKey } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { clientGoneError, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
+import type { Settings } from '../config.ts'
 
 export interface GrpcServer {
   /** `host:port` that it listens on. */
@@ -98,7 +93,7 @@ export type GrpcDeps = AuthDeps &
   RemoveDeps & {
     rateLimiter: Pick<RateLimiter, 'count'>
     metrics: { grpcAnswered(call: { method: string; status: string; ms: number }): void }
-    config: TrustedProxies
+    config: Settings<'trustedProxies'>
   }
 
 interface GrpcOptions {

@@ -9,11 +9,12 @@ import { REQUEST_KINDS } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
-import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
+import { limitOf } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
 import { pageOf, pageStartOf } from '../api/pagination.ts'
 import { DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
+import type { Settings } from '../config.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
 import { alreadyFinished, stop, type CancelDeps } from '../requests/own-requests.ts'
 import {
@@ -130,7 +131,7 @@ export const AdminUsage = Type.Object(
 export interface OverviewDeps {
   store: Store
   clock: Clock
-  config: Pick<LimitDefaults, 'mediaBytesMaxPerAccount'>
+  config: Settings<'mediaBytesMaxPerAccount'>
   feed: Pick<RequestFeed, 'progressOf'>
 }
 

@@ -13,7 +13,6 @@ import {
   presentResult,
   presentStatus,
   type MediaPresenter,
-  type PublicAddress,
 } from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
 import { pageOf, pageStartOf } from '../api/pagination.ts'
@@ -26,6 +25,7 @@ import { deleteRequest } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 import type { Store } from '../store/database.ts'
+import type { Settings } from '../config.ts'
 
 /** Returns a request of the account. @throws ServiceError `NOT_FOUND` */
 export async function findOwn({ store }: { store: Store }, accountId: string, requestId: string) {
@@ -38,7 +38,7 @@ export interface StatusDeps {
   store: Store
   feed: Pick<RequestFeed, 'progressOf' | 'livePreviewOf'>
   queueEstimates: Pick<QueueEstimates, 'of'>
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
 /** Returns a page of the account's requests that match the filters, newest first. */

@@ -20,17 +20,13 @@ import { findRequest, holdRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
-import {
-  partUrl,
-  presentData,
-  type MediaPresenter,
-  type PublicAddress,
-} from './present/presenter.ts'
+import { partUrl, presentData, type MediaPresenter } from './present/presenter.ts'
+import type { Settings } from '../config.ts'
 
 export interface ShareDeps {
   store: Store
   clock: Clock
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
 export type SharedResultDeps = ShareDeps & MediaPresenter

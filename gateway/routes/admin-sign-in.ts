@@ -7,7 +7,7 @@ import { cookieIn, newCookie } from '../accounts/cookies.ts'
 import { SignInSeals, type Outcome, type SealDeps } from '../accounts/named-session.ts'
 import { OidcProvider, type SignInChecks } from '../accounts/oidc.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import { authoredBy, type AdminConfig } from './admin.ts'
 import { hidden } from './common.ts'
@@ -18,8 +18,7 @@ const COOKIE = 'winnow_sign_in'
 /** The longest that the cookie is of use: a sign-in at the provider. */
 const COOKIE_SECONDS = 600
 
-export type SignInDeps = AccountDeps &
-  SealDeps & { log: Logger; config: AdminConfig & BodyDeadline }
+export type SignInDeps = AccountDeps & SealDeps & { log: Logger; config: AdminConfig }
 
 /**
  * Sign-in of admins by name. The browser goes from the page to the provider, back to the callback,

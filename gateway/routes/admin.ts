@@ -35,12 +35,12 @@ import {
 } from '../accounts/admin-pass.ts'
 import { bearerToken } from '../accounts/auth.ts'
 import { presentAdmin, SignInSeals, type SealDeps } from '../accounts/named-session.ts'
-import type { OidcSettings } from '../accounts/oidc-settings.ts'
 import { assertRole, roleFor, type Admin } from '../accounts/roles.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { forbidStoring } from '../api/no-store.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { responses } from '../api/openapi.ts'
+import type { Settings } from '../config.ts'
 import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
 import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
 import { hidden } from './common.ts'
@@ -65,15 +65,8 @@ declare module 'fastify' {
 
 export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & SealDeps & { config: AdminConfig }
 
-export interface AdminConfig extends BodyDeadline {
-  /** Protects the admin API; without it there is none. */
-  adminToken?: string | undefined
-  /** The admin API is not where clients call, but at an address of its own. */
-  hasAdminAddress: boolean
-  /** Where admins open the page; known once the gateway listens. */
-  adminUrl: () => string
-  oidc?: OidcSettings | undefined
-}
+/** Without `adminToken` there is no admin API. */
+export type AdminConfig = Settings<'bodySecondsMax' | 'adminToken' | 'adminUrl' | 'oidc'>
 
 /**
  * Extension: accounts and keys, for holders of the admin token and for admins by name, each as

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
 import { hidden } from './common.ts'
 
 /** The kinds of packages; `stable` is a name without the version. */
@@ -18,9 +18,7 @@ const KINDS = [
   },
 ] as const
 
-export interface ClientsConfig extends PublicAddress {
-  clientsFolder: string
-}
+type ClientsConfig = Settings<'publicUrl' | 'clientsFolder'>
 
 /** Serves the packages of our clients at `/clients`, to anybody. They are small, so read once. */
 export function clientRoutes(app: FastifyInstance, { config }: { config: ClientsConfig }): void {

@@ -7,6 +7,7 @@ import { gzip } from 'node:zlib'
 import { send } from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import type { Settings } from '../config.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 import { hidden } from './common.ts'
 
@@ -15,11 +16,7 @@ const NO_PAGE = 'There is no such page of the documents.'
 
 const zip = promisify(gzip)
 
-export interface DocsConfig extends PageAddresses {
-  /** Tells if there is a page to link back to. */
-  playground: 'on' | 'off'
-  docsFolder: string
-}
+type DocsConfig = PageAddresses & Settings<'playground' | 'docsFolder'>
 
 /** Serves the documents at `/docs/`, as set-up has made them; sounds by range, as players ask. */
 export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {

@@ -28,7 +28,8 @@ import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
 import { sendEvents, type StreamDeps } from './status-stream.ts'
 import { hangUpOf } from './submit.ts'
-import { decrypt, encrypt, type Keys } from '../secrets.ts'
+import type { Settings } from '../config.ts'
+import { decrypt, encrypt } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
@@ -47,9 +48,7 @@ import {
   submitBody,
 } from '../api/fal-shapes.ts'
 
-type UploadDeps = ReceiveDeps & {
-  config: { encryptionKeys: Keys; publicUrl: () => string; uploadMinutes: number }
-}
+type UploadDeps = ReceiveDeps & { config: Settings<'encryptionKeys' | 'publicUrl'> }
 
 /** The dependencies of the API's own calls, into which these are translated. */
 export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps

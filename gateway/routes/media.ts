@@ -14,17 +14,13 @@ import type { Clock } from '../../shared/clock.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { hidden } from './common.ts'
+import type { Settings } from '../config.ts'
 
 interface MediaDeps {
   store: Store
   mediaStore: LocalDisk
   clock: Clock
-  config: MediaProxy
-}
-
-export interface MediaProxy {
-  /** The path at which trusted proxies serve the media folder internally; absent if they do not. */
-  mediaAccelPath?: string | undefined
+  config: Settings<'mediaAccelPath'>
 }
 
 interface OutputRoute {

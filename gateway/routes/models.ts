@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
-import { presentModels, type ModelsConfig } from '../requests/present/present-models.ts'
+import { presentModels } from '../requests/present/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
 import type { EngineRegistry } from '../operations/engine-registry.ts'
+import type { Settings } from '../config.ts'
 
 interface ModelsDeps {
   engineRegistry: Pick<EngineRegistry, 'describe'>
-  config: ModelsConfig
+  config: Settings<'encryptionKeys' | 'mediaSecondsMax'>
 }
 
 /** Endpoint 2: the API's only model, and the engines that serve it now. */

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -41,10 +41,7 @@ export function chooseCopy(
 }
 
 /** The addresses that a page may connect to. */
-export interface PageAddresses extends PublicAddress {
-  /** Origins that browsers get media from, if not from this service. */
-  mediaOrigins: readonly string[]
-}
+export type PageAddresses = Settings<'publicUrl' | 'mediaOrigins'>
 
 /**
  * Sets the headers of a document, so that no page can frame it, watch it or learn its address.

@@ -9,10 +9,10 @@ import {
   secretOf,
   showSession,
 } from '../accounts/sessions.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
 import { hidden } from './common.ts'
 
 /** The path at which the page calls the API with its session. The cookie is sent nowhere else. */
@@ -20,7 +20,7 @@ export const PLAYGROUND = '/playground'
 
 export function sessionRoutes(
   app: FastifyInstance,
-  deps: AccountDeps & { config: BodyDeadline & PublicAddress },
+  deps: AccountDeps & { config: Settings<'bodySecondsMax' | 'publicUrl'> },
 ): void {
   forbidStoring(app)
   installBodyDeadline(app, deps.config.bodySecondsMax)

@@ -10,14 +10,10 @@ import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schema
 import { findOwn, statusOf, type StatusDeps } from '../requests/own-requests.ts'
 import { watchStatus, type WatchDeps } from '../requests/follow/status-watch.ts'
 import { logsParameter, type RequestRoute } from './common.ts'
+import type { Settings } from '../config.ts'
 
 export type StreamDeps = StatusDeps &
-  WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: StreamWindow }
-
-export interface StreamWindow {
-  /** How long a stream lasts; then the client connects again. */
-  streamWindowSeconds: number
-}
+  WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: Settings<'streamWindowSeconds'> }
 
 interface StreamQuery {
   logs?: unknown

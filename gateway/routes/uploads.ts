@@ -8,7 +8,7 @@ import { withDeadline } from '../../shared/deadline.ts'
 import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { uploadTimes, type Lifetime } from '../files/times.ts'
+import { uploadTimes } from '../files/times.ts'
 import { checkAddress } from '../api/media-address.ts'
 import type { LocalDisk, StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
@@ -26,14 +26,14 @@ import { orphanOf } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { BodyDeadline } from '../api/body-deadline.ts'
+import type { Settings } from '../config.ts'
 import { hidden, type RequestRoute } from './common.ts'
 
 interface MediaDeps {
   store: Store
   mediaStore: LocalDisk
   clock: Clock
-  config: Lifetime & BodyDeadline
+  config: Settings<'fileHours' | 'bodySecondsMax'>
 }
 
 type UploadDeps = MediaDeps & { turns: UploadTurns }

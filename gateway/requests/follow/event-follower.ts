@@ -10,7 +10,8 @@ import type { FailureCode } from '../../../shared/errors.ts'
 import { targetNames, type Event } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../../accounts/credits.ts'
-import { excessOf, type MediaLimits } from '../../accounts/media-quota.ts'
+import { excessOf } from '../../accounts/media-quota.ts'
+import type { Settings } from '../../config.ts'
 import {
   announceFinished,
   failure,
@@ -44,12 +45,7 @@ interface FollowerDeps extends FinishDeps {
   engineRegistry: EngineCanceler
   log: Logger
   wakePublisher: () => void
-  config: FinishDeps['config'] & OutputLimits
-}
-
-export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
-  /** How many days outputs are kept after their request has ended. */
-  outputDays: number
+  config: FinishDeps['config'] & Settings<'mediaBytesMaxPerAccount' | 'outputDays'>
 }
 
 /** A start further in the future than this comes from a clock that is wrong. */

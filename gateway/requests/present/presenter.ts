@@ -22,7 +22,8 @@ import {
   type WebhookDeliveryStatus,
 } from '../../api/schemas.ts'
 import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
-import { decrypt, type Keys } from '../../secrets.ts'
+import type { Settings } from '../../config.ts'
+import { decrypt } from '../../secrets.ts'
 import { promptsOfRow } from '../../store/requests.ts'
 import { outputKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
@@ -38,15 +39,9 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** Settings that addresses of requests depend on. */
-export interface PublicAddress {
-  /** Address of this gateway for clients; known once it listens. */
-  publicUrl: () => string
-}
-
 export interface MediaPresenter {
   mediaStore: Pick<MediaStore, 'downloadUrl'>
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
 /** Returns the API's name for what a request asked for. */
@@ -55,7 +50,7 @@ export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
 
 export function presentSubmitted(
   row: RequestRow,
-  config: PublicAddress & { encryptionKeys: Keys },
+  config: Settings<'publicUrl' | 'encryptionKeys'>,
 ): QueueSubmitResponse {
   const base = requestUrl(row, config)
   return {
@@ -73,7 +68,7 @@ export function presentSubmitted(
 }
 
 /** Returns the secret if it was generated; one that the client chose is not repeated. */
-function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: Keys }) {
+function generatedSecret(row: RequestRow, { encryptionKeys }: Settings<'encryptionKeys'>) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
 }
@@ -81,7 +76,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: 
 export function presentStatus(
   row: RequestRow,
   { progress, livePreview, queuePosition, secondsLeft, logs, webhook }: LiveState,
-  config: PublicAddress,
+  config: Settings<'publicUrl'>,
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
@@ -209,7 +204,7 @@ export async function presentData(
   }
 }
 
-const requestUrl = (row: RequestRow, { publicUrl }: PublicAddress): string =>
+const requestUrl = (row: RequestRow, { publicUrl }: Settings<'publicUrl'>): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
 async function outputFile(

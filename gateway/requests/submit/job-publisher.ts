@@ -9,7 +9,7 @@ import { LIVE_PARTS_MAX } from '../../../shared/live-preview.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
-import type { LimitDefaults } from '../../accounts/limits.ts'
+import type { Settings } from '../../config.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
@@ -34,7 +34,7 @@ interface PublisherDeps extends FinishDeps {
   broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'>
   mediaStore: MediaStore
   log: Logger
-  config: FinishDeps['config'] & Pick<LimitDefaults, 'jobsMaxPerAccount'>
+  config: FinishDeps['config'] & Settings<'jobsMaxPerAccount'>
 }
 
 const BATCH_MAX = 64

@@ -4,16 +4,12 @@ import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
 import { reservedOf, type Priority } from '../../../shared/priority.ts'
 import { limitOf, limitText } from '../../accounts/limits.ts'
+import type { Settings } from '../../config.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
 import type { AccountRow } from '../../store/schema/tables.ts'
 
-export interface QueueLimits {
-  /** Requests that may wait, of all accounts. */
-  queueMax: number
-  /** Requests that may wait, of one account; 0: no limit. */
-  queueMaxPerAccount: number
-}
+export type QueueLimits = Settings<'queueMax' | 'queueMaxPerAccount'>
 
 /** This close to a limit, submits are counted one at a time. Fewer are ever in progress at once. */
 const MARGIN = 256

@@ -11,8 +11,8 @@ import { markFileUploaded, type UploadedFile } from '../../store/files.ts'
 import { inputKey } from '../../media-store/keys.ts'
 import { createFile, type CreateFileDeps } from './create-file.ts'
 import { removeFile, type RemovalDeps } from '../../files/removal.ts'
-import { uploadTimes, type Lifetime } from '../../files/times.ts'
-import type { BodyDeadline } from '../../api/body-deadline.ts'
+import { uploadTimes } from '../../files/times.ts'
+import type { Settings } from '../../config.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 
 export interface IncomingFile {
@@ -37,7 +37,7 @@ export interface ReceivedFile {
 
 export interface ReceiveDeps extends CreateFileDeps, RemovalDeps {
   mediaStore: Pick<MediaStore, 'save' | 'remove'>
-  config: CreateFileDeps['config'] & Lifetime & BodyDeadline
+  config: CreateFileDeps['config'] & Settings<'fileHours' | 'bodySecondsMax'>
 }
 
 /**

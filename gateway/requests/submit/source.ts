@@ -16,6 +16,7 @@ import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts
 import type { Clock } from '../../../shared/clock.ts'
 import type { PendingUploads } from '../../files/pending-uploads.ts'
 import type { UrlChecks } from './url-checks.ts'
+import type { Settings } from '../../config.ts'
 
 type SourceColumns = Pick<
   RequestRow,
@@ -43,12 +44,7 @@ export interface SourceDeps extends Pick<UrlChecks, 'checkAudioUrl'> {
   store: Store
   pendingUploads: Pick<PendingUploads, 'accept'>
   clock: Clock
-  config: MediaLength
-}
-
-export interface MediaLength {
-  /** Longer media is refused. */
-  mediaSecondsMax: number
+  config: Settings<'mediaSecondsMax'>
 }
 
 interface SourceInput extends Pick<Submission, 'source' | 'options'> {

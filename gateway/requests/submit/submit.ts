@@ -7,13 +7,14 @@ import type { Priority } from '../../../shared/priority.ts'
 import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../../accounts/credits.ts'
-import { assertMonth, type MonthLimit } from '../../accounts/month.ts'
+import { assertMonth } from '../../accounts/month.ts'
 import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts'
-import { priorityOf, type PriorityDefault } from '../../accounts/priority.ts'
+import { priorityOf } from '../../accounts/priority.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
+import type { Settings } from '../../config.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { assertSeparator } from '../present/held-models.ts'
-import { presentSubmitted, type PublicAddress } from '../present/presenter.ts'
+import { presentSubmitted } from '../present/presenter.ts'
 import { assertRoom, type QueueLimits } from './queue-limit.ts'
 import { encrypt, type Keys } from '../../secrets.ts'
 import { checkSource, type CheckedSource, type SourceDeps } from './source.ts'
@@ -72,11 +73,9 @@ export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl
   config: SourceDeps['config'] & SubmitConfig
 }
 
-type SubmitConfig = PublicAddress &
-  MediaLimits &
-  MonthLimit &
-  PriorityDefault &
-  QueueLimits & { encryptionKeys: Keys }
+type SubmitConfig = MediaLimits &
+  QueueLimits &
+  Settings<'publicUrl' | 'monthSecondsMaxPerAccount' | 'priority' | 'encryptionKeys'>
 
 /**
  * Accepts a request. Once this resolves, it will end COMPLETED or FAILED, even after a crash. A
