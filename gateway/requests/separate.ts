@@ -3,14 +3,18 @@
  * waits for its end. HTTP and gRPC share it.
  */
 
-import type { Readable } from 'node:stream'
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
 import type { HeldApiKey } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
-import { discardFile, receiveFile, type ReceiveDeps } from './submit/receive-file.ts'
+import {
+  discardFile,
+  receiveFile,
+  type IncomingFile,
+  type ReceiveDeps,
+} from './submit/receive-file.ts'
 import type { RequestFeed } from './follow/request-feed.ts'
 import { waitForEnd, type WatchDeps } from './follow/status-watch.ts'
 import { submit, type SubmitDeps } from './submit/submit.ts'
@@ -43,13 +47,7 @@ export interface OneCall extends CallFields {
   signal: AbortSignal
 }
 
-export interface CallFile {
-  name: string
-  contentType: string
-  body: Readable
-  /** Its exact length, if stated, which shows whether all of it has arrived. */
-  bytes?: number
-  bytesMax: number
+export interface CallFile extends Omit<IncomingFile, 'fileId' | 'signal'> {
   /**
    * Returns the fields of the whole call, once its file is read.
    * @throws ServiceError for fields that must not follow the file

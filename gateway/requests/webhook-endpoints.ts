@@ -126,19 +126,14 @@ const noEndpoint = () =>
  *   `body`
  */
 export async function updateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
-  const { url, events, description, enabled } = checkChangeEndpoint(body)
+  const { url, ...others } = checkChangeEndpoint(body)
+  const { events, description, enabled } = others
   await findOwnEndpoint(deps.store, deps.caller.account_id, endpointId)
   if (url !== undefined) await checkUrl(deps, url)
   const now = isoTime(deps.clock.now())
-  const details = {
-    ...(url !== undefined && { host: hostOf(url) }),
-    ...(events && { events }),
-    ...(description !== undefined && { description }),
-    ...(enabled !== undefined && { enabled }),
-  }
   const row = await change(deps, endpointId, {
     action: 'endpoint.change',
-    details,
+    details: { ...(url !== undefined && { host: hostOf(url) }), ...others },
     setOf: ({ url: oldUrl, disabled_at: disabledAt }) => ({
       endpoint_id: endpointId, // a statement must set something
       ...(url !== undefined && { url }),

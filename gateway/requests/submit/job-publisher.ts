@@ -1,7 +1,7 @@
 /** Publishes accepted requests by turning outbox rows into jobs. The broker drops repeated ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime, type Clock } from '../../../shared/clock.ts'
+import { isoTime } from '../../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
 import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
@@ -220,50 +220,46 @@ async function sourceKey(row: RequestRow, store: Store): Promise<string | null> 
   return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
-interface JobDeps {
-  store: Store
-  clock: Clock
-  mediaStore: MediaStore
+/** Signs addresses for an engine, valid for as long as a job may wait. */
+function signerOf({ clock, mediaStore }: PublisherDeps) {
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  return {
+    put: (key: string) => mediaStore.uploadUrl({ ...address, key }),
+    get: (key: string, fileName: string) => mediaStore.downloadUrl({ ...address, key, fileName }),
+  }
 }
+
+type Signer = ReturnType<typeof signerOf>
 
 /** Returns the addresses of a request's checkpoint, unless it is short or makes no outputs. */
 async function checkpointUrlsOf(
   { request_id: requestId, kind, is_short: isShort }: WaitingJob,
-  { clock, mediaStore }: JobDeps,
+  sign: Signer,
 ): Promise<Job['checkpoint_urls']> {
   if (kind === 'sounds' || isShort) return undefined
-  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const segments = Array.from({ length: SEGMENTS_MAX }, async (_, segment) => {
     const key = segmentKey(requestId, segment)
-    const [put, get] = await Promise.all([
-      mediaStore.uploadUrl({ ...address, key }),
-      mediaStore.downloadUrl({ ...address, key, fileName: 'checkpoint' }),
-    ])
-    return { put, get }
+    return { put: await sign.put(key), get: await sign.get(key, 'checkpoint') }
   })
   return Promise.all(segments)
 }
 
 /** Returns the addresses of a request's live preview, if one is asked for and it is not short. */
-async function livePreviewUrlsOf(
-  row: WaitingJob,
-  uploadUrl: (key: string) => Promise<string>,
-): Promise<Job['live_preview_urls']> {
+async function livePreviewUrlsOf(row: WaitingJob, sign: Signer): Promise<Job['live_preview_urls']> {
   if (row.is_short || !partsOf(row).includes('preview')) return undefined
   const keys = Array.from({ length: LIVE_PARTS_MAX }, (_, i) => livePartKey(row.request_id, i))
-  return Promise.all(keys.map(uploadUrl))
+  return Promise.all(keys.map(sign.put))
 }
 
-async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
-  const { store, clock, mediaStore } = deps
+async function jobOf(row: WaitingJob, deps: PublisherDeps): Promise<Job> {
+  const { store, mediaStore } = deps
   const { request_id: requestId, file_name: fileName } = row
   const storedKey = await sourceKey(row, store)
   const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
-  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
-  const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
-  const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
-  const checkpointUrls = await checkpointUrlsOf(row, deps)
-  const livePreviewUrls = await livePreviewUrlsOf(row, uploadUrl)
+  const sign = signerOf(deps)
+  const upload = async (part: OutputPart) => [part, await sign.put(outputKey(requestId, part))]
+  const checkpointUrls = await checkpointUrlsOf(row, sign)
+  const livePreviewUrls = await livePreviewUrlsOf(row, sign)
   const { preview: _asked, ...options } = optionsOf(row) // engines of 0.4.0 would refuse it
   return {
     request_id: requestId,
@@ -277,11 +273,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
     source:
       storedKey === null
         ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
-        : {
-            kind: 'file',
-            url: await mediaStore.downloadUrl({ ...address, key: storedKey, fileName }),
-            file_name: fileName,
-          },
+        : { kind: 'file', url: await sign.get(storedKey, fileName), file_name: fileName },
     upload_urls: Object.fromEntries(
       await Promise.all(partsOf(row).map(upload)),
     ) as Job['upload_urls'],
@@ -289,7 +281,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
     ...(livePreviewUrls && { live_preview_urls: livePreviewUrls }),
     ...(sharedFolder !== undefined && {
       shared_folder: sharedFolder,
-      hand_over_url: await uploadUrl(outputsKey(requestId)),
+      hand_over_url: await sign.put(outputsKey(requestId)),
     }),
   }
 }

@@ -21,7 +21,7 @@ export interface IncomingFile {
   name: string
   contentType: string
   body: Readable
-  /** The exact length, if the client has stated it. */
+  /** The exact length, if stated, which shows whether all of it has arrived. */
   bytes?: number
   /** The most bytes that it may have, which the media quota counts until it has arrived. */
   bytesMax: number
