@@ -150,10 +150,7 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
   await app.register(async (open) => adminSignInRoutes(open, deps))
 }
 
-/**
- * Timeouts of a connection, which Node checks periodically, against clients that send almost
- * nothing.
- */
+/** Timeouts of a connection, against clients that send almost nothing. */
 function waits({ bodySecondsMax, uploadMinutes }: Settings<'bodySecondsMax' | 'uploadMinutes'>) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {

@@ -174,10 +174,7 @@ export async function readOrMake(path: string, make: () => string): Promise<stri
   return text
 }
 
-/**
- * Encrypts `text` with the key that is used. It can be decrypted only for the same `owner`, the id
- * of the row that stores it.
- */
+/** Encrypts `text`, to be decrypted only for the same `owner`, the id of the row that stores it. */
 export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce).setAAD(

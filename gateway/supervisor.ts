@@ -75,8 +75,7 @@ const running = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 
 /**
- * Starts the gateway of a place, and replaces it whenever it ends. If it ends before it is ready,
- * this process ends too; the gateway has logged why.
+ * Starts the gateway of a place, and replaces it whenever it ends, or ends too if it can't start.
  */
 async function startOne(
   supervision: Supervision,

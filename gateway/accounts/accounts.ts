@@ -92,10 +92,7 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
   throw new ServiceError('NOT_FOUND', { message: noAccount(accountId) })
 }
 
-/**
- * Refuses all calls of an account from now on and ends its page sessions; the gateways then cancel
- * its unfinished requests. @throws ServiceError `NOT_FOUND`
- */
+/** Refuses all calls of an account, whose unfinished requests the gateways then cancel. */
 export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKept(store, accountId)
@@ -272,10 +269,7 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
   return { object: 'list', data: (await listApiKeys(store, accountId)).map(presentKey) }
 }
 
-/**
- * Revokes a key, so that every call with it is refused from now on. @throws ServiceError
- * `NOT_FOUND`
- */
+/** Revokes a key: every call with it is refused from now on. @throws ServiceError `NOT_FOUND` */
 export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<ApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)

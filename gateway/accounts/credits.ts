@@ -50,10 +50,7 @@ export async function reserveAtSubmit(store: Store, { row, account }: Payment, n
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
 
-/**
- * Reserves what a request costs once an engine has measured its media. Returns why the request
- * cannot continue, or null if the cost is covered.
- */
+/** Reserves what measured media costs. Returns why the request cannot continue, or null. */
 export async function reserveMeasured(
   store: Store,
   { row, account }: Payment,

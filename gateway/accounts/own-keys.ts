@@ -1,7 +1,4 @@
-/**
- * Keys of an account that one of its keys manages. No key can grant more than it has itself, nor
- * for longer (docs/decisions/accounts.md).
- */
+/** Keys that a key of the account manages, with no more rights than its own, nor for longer. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, DAY_SECONDS } from '../../shared/durations.ts'

@@ -40,10 +40,7 @@ const BACKSLASH = 92
 /** Bytes that begin a value: a comma, and the brackets of arrays and objects. */
 const BEGINNINGS = new Set([44, 91, 123])
 
-/**
- * Returns whether JSON text, even invalid, holds more than `most` values, repeated names included.
- * It stops reading at the value that is too many.
- */
+/** Returns whether JSON text, even invalid, holds more than `most` values, up to which it reads. */
 export function hasMoreValuesThan(most: number, json: string): boolean {
   let values = 1
   for (let i = 0; i < json.length && values <= most; i += 1) {

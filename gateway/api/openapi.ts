@@ -106,10 +106,7 @@ function commonErrors(scope: string | undefined, method: string | string[]): Err
 
 type Errors = readonly (number | ErrorCode)[]
 
-/**
- * Returns the responses of an operation, for its successes and its own errors. An error is a code,
- * or a status for all codes that have it.
- */
+/** Returns the responses of an operation: its successes, and its errors by code or by status. */
 export function responses(
   success: Record<number, object>,
   errors: Errors = [],

@@ -22,10 +22,7 @@ export interface RemovalDeps {
   log: Logger
 }
 
-/**
- * Deletes media that the database has noted for deletion. What cannot be deleted now stays noted,
- * for the sweeper. Returns how many keys were deleted.
- */
+/** Deletes media that is noted for deletion; what fails stays noted. Returns how many keys. */
 export async function removeMedia(
   { store, mediaStore, clock, log }: RemovalDeps,
   keys: readonly string[],

@@ -1,7 +1,4 @@
-/**
- * Media in a local folder, uploaded and downloaded by the gateway's routes under `/media`. Staged
- * media, which has no key yet, is in a folder of its own.
- */
+/** Media in a local folder, which the routes under `/media` serve. Staged media has no key yet. */
 
 import { randomUUID } from 'node:crypto'
 import {

@@ -32,10 +32,7 @@ interface Work {
   left: readonly EngineSeconds[] | null
 }
 
-/**
- * Returns a function that makes all metrics in the text format of Prometheus. While the database
- * does not answer, those that are counted in it are left out.
- */
+/** Returns a function that makes all metrics, without those of a database that does not answer. */
 export function createMetricsText(deps: StateDeps): () => Promise<string> {
   const { store, clock, log, queueEstimates } = deps
   const count = askedWithin(log, () => countWork(store, isoTime(clock.now())))

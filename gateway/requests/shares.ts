@@ -1,7 +1,4 @@
-/**
- * Manages shares: addresses that play one result without a key, until a date or until they are
- * revoked (docs/decisions/accounts.md).
- */
+/** Manages shares: addresses that play a result without a key (docs/decisions/accounts.md). */
 
 import { randomBytes } from 'node:crypto'
 import { isoTime, type Clock } from '../../shared/clock.ts'

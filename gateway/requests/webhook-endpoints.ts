@@ -1,7 +1,4 @@
-/**
- * Manages webhook endpoints: addresses of an account that receive the events of all its requests
- * (docs/decisions/api.md).
- */
+/** Manages webhook endpoints, which get the events of an account (docs/decisions/api.md). */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS, SECOND_MS } from '../../shared/durations.ts'

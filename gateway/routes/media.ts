@@ -30,10 +30,7 @@ interface OutputRoute {
 
 const OCTETS = 'application/octet-stream'
 
-/**
- * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines, live
- * previews to clients, outputs to both.
- */
+/** Serves downloads at signed addresses, whole or by range. */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   inputRoute(app, deps)
   temporaryRoutes(app, deps)
@@ -136,9 +133,6 @@ async function sendMedia(
     .send(body)
 }
 
-/**
- * Returns whether a trusted proxy may send the file itself: not for pages of other origins, because
- * nginx would drop our headers.
- */
+/** Returns whether a trusted proxy may send the file: not if nginx would drop CORS headers. */
 const mayAccelerate = ({ ips = [], headers }: FastifyRequest): boolean =>
   ips.length > 1 && headers.origin === undefined

@@ -53,10 +53,7 @@ interface UseRange {
   addedFrom: string
 }
 
-/**
- * Returns what each account that is not deleted has used since a day, the bytes that it added and
- * still holds, and its own limit.
- */
+/** Returns what accounts have used since a day, what they added and hold, and their own limits. */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')

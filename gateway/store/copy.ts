@@ -6,10 +6,7 @@ import { inTransaction, type Store } from './database.ts'
 import { readSchema } from './schema/schema.ts'
 import type { Tables } from './schema/tables.ts'
 
-/**
- * Says of every table whether its rows are copied. Tables that others refer to come first. Gateways
- * and migrations make the rest again.
- */
+/** Tables to copy, those that others refer to first. Gateways and migrations make the rest. */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
   api_keys: true,

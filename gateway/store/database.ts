@@ -15,10 +15,7 @@ const REST_MS = 10
 /** PostgreSQL's codes for a serialization failure and a deadlock. */
 const MAY_BE_REPEATED = ['40001', '40P01']
 
-/**
- * Returns whether the database is PostgreSQL, which, unlike SQLite, runs several transactions at
- * once.
- */
+/** Returns whether the database is PostgreSQL, in which several transactions run at once. */
 export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 

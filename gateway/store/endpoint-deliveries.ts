@@ -46,10 +46,7 @@ interface ReplayPage {
   now: string
 }
 
-/**
- * Makes a page of deliveries due now, whose attempts start over, but not those that are being sent.
- * Returns the deliveries of the page, oldest first.
- */
+/** Restarts a page of deliveries, oldest first, but not those that are being sent. */
 export async function restartDeliveries(
   store: Store,
   { endpointId, until, after, isFailedOnly, limit, now }: ReplayPage,

@@ -117,10 +117,7 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
   return oldestFirst(UNFINISHED.map(open)).execute()
 }
 
-/**
- * Joins queries for one status each, which the database merges by their index; for one query with
- * several statuses it would sort all rows.
- */
+/** Joins queries for one status each, by their index; for one query a database would sort all. */
 const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
   queries
     .reduce((all, query) => all.unionAll(query))
@@ -253,10 +250,7 @@ export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
 
 const markOf = (attemptId: string): string => `${attemptId} `
 
-/**
- * Notes that the device seconds of an attempt are counted. Returns whose they are; undefined if
- * they were counted before, or the request is deleted.
- */
+/** Counts the device seconds of an attempt once. Returns whose they are; undefined if counted. */
 export async function noteCounted(store: Store, requestId: string, attemptId: string) {
   const mark = markOf(attemptId)
   const row = await store
@@ -280,10 +274,7 @@ interface Start {
   latest: string
 }
 
-/**
- * Gives a request to a new attempt. Returns undefined if it is finished, the attempt has started
- * before, or an attempt that began later has or had it.
- */
+/** Gives a request to an attempt, unless it has ended, or this one or a later one has begun. */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = markOf(start.attemptId)
   return store

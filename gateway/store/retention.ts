@@ -150,10 +150,7 @@ async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<
 /** Why something was not deleted: it does not exist, or the request named here needs it. */
 export type DeletionRefusal = 'unknown' | { neededBy: string }
 
-/**
- * Deletes a request that has ended, with all that belongs to it; its Idempotency-Key stays taken.
- * Returns null once it is deleted.
- */
+/** Deletes a request that has ended; its Idempotency-Key stays taken. Returns null if it could. */
 export const deleteRequest = (
   store: Store,
   requestId: string,
@@ -296,10 +293,7 @@ type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
 export const giveUpLateOutputs = (store: Store, requestId: string, now: string): Promise<void> =>
   noteRemovals(store, [outputsKey(requestId)], now)
 
-/**
- * Marks for deletion what other attempts at a COMPLETED request have stored, and its checkpoint and
- * live preview.
- */
+/** Marks for deletion what other attempts have stored, the checkpoint and the live preview. */
 export async function giveUpOtherPlaces(
   store: Store,
   row: StoredOutputs & Pick<RequestRow, 'attempt_ids' | 'duration'>,

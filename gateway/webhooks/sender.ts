@@ -260,8 +260,7 @@ export class WebhookSender {
 type DeliveryUpdate = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
 /**
- * Returns the update after an attempt that was not sent or was aborted, which is not counted. The
- * webhook is due again at `at`, in epoch milliseconds.
+ * Returns the update after an attempt that does not count. It is due again at `at`, in epoch ms.
  */
 const undoAttempt = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   state: 'pending',

@@ -26,10 +26,7 @@ export function secretBytes(secret: string): Buffer {
   return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)
 }
 
-/**
- * Returns the headers with which a receiver checks that a message is authentic, complete and
- * recent. Each secret signs it; a receiver needs one of them.
- */
+/** Returns the headers that prove a message to its receiver, which needs one of the secrets. */
 export function signatureHeaders(secrets: readonly string[], message: SignedMessage) {
   return {
     'webhook-id': message.id,

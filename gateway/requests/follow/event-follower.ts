@@ -183,10 +183,7 @@ async function failUnlessItFits(
   return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
-/**
- * Completes a request and charges it. If the balance does not cover it, or its outputs do not fit,
- * it fails and costs nothing.
- */
+/** Completes a request and charges it, or fails it if balance or quota do not cover it. */
 async function completeAndCharge(
   store: Store,
   row: RequestRow | undefined,

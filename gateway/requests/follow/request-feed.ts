@@ -1,7 +1,4 @@
-/**
- * Follows the changes of requests within this process: wakes status streams, and keeps the progress
- * of running requests, which is not in the database.
- */
+/** Follows the changes of requests, and keeps their progress, which is not in the database. */
 
 import { ServiceError } from '../../../shared/errors.ts'
 import type { Progress } from '../../../shared/messages.ts'

@@ -61,10 +61,7 @@ function outputLabel(row: RequestRow, name: OutputName): string {
   return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 
-/**
- * Returns the file name of an output: the source's, without folders and without characters that
- * some file systems refuse, and the label.
- */
+/** Returns an output's file name: the source's, as any file system takes it, and the label. */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = stemOf(name).replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'

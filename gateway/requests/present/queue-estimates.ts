@@ -1,7 +1,4 @@
-/**
- * Estimates the places of requests in the queue, and how long they will still take. A few queries
- * serve all callers.
- */
+/** Estimates the places of requests in the queue, and how long they will still take. */
 
 import type { Clock } from '../../../shared/clock.ts'
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
@@ -33,10 +30,7 @@ export interface QueueEstimate {
 const AGE_MS_MAX = 1_000
 /** Rows are read again after this long, because a message about a change may be lost. */
 const UNCHANGED_MS_MAX = 5_000
-/**
- * Completed requests that give the speed, of which the first only marks the start: enough to
- * average out, few enough to be recent.
- */
+/** Completed requests that give the speed: enough to average out, few enough to be recent. */
 const COMPLETED_MAX = 17
 /** The same for the speeds by model: enough to include the models that are seldom asked for. */
 const COMPLETED_OF_MODELS_MAX = 200

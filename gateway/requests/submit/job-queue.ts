@@ -91,10 +91,7 @@ async function choose(
   return queues
 }
 
-/**
- * Batch jobs of one account with the broker at once. More would delay those of other accounts in
- * its queue; in the outbox they delay nobody.
- */
+/** Batch jobs of one account with the broker at once: more would delay those of others there. */
 const BATCH_JOBS_MAX = 16
 
 /** Returns how many more batch jobs each account may have with the broker. */

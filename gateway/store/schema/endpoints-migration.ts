@@ -1,7 +1,4 @@
-/**
- * Adds webhook endpoints, and lets a request have a delivery to each of them beside the one to its
- * own `webhookUrl`.
- */
+/** Adds webhook endpoints, each with a delivery of its own for a request. */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'

@@ -1,7 +1,4 @@
-/**
- * Adds how much media each account holds. Triggers count it whatever program changes the rows, even
- * a gateway of an earlier version.
- */
+/** Adds how much media each account holds, which triggers count, whatever program changes rows. */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'

@@ -124,10 +124,7 @@ export interface RequestRow {
   /** Attempts whose device seconds are counted, as `attempt_ids`. */
   counted_attempt_ids: string
   engine_id: string | null
-  /**
-   * The sequence of its job in the broker stream. Before it is published, 0 if the job counts in a
-   * limit of its account already.
-   */
+  /** The sequence of its job in the broker; 0 if an unpublished one counts in a limit already. */
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
