@@ -13,12 +13,9 @@ export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
   const held = new Map<string, HeldModel>()
   for (const { engine_id: engineId, models } of engines) {
     for (const model of models) {
-      const { engineIds = [] } = held.get(model.name) ?? {}
-      held.set(model.name, {
-        ...model,
-        ...held.get(model.name),
-        engineIds: [...engineIds, engineId],
-      })
+      const entry = held.get(model.name) ?? { ...model, engineIds: [] }
+      entry.engineIds.push(engineId)
+      held.set(model.name, entry)
     }
   }
   return [...held.values()]

@@ -4,22 +4,12 @@ import { withDeadline } from '../../../shared/deadline.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { FairShare } from '../../../shared/fair-share.ts'
 
-interface EgressPoolOptions {
-  /** Concurrent checks of all accounts together. */
-  slots?: number
-  waitersMax?: number
-  waitMsMax?: number
-}
-
 export interface EgressUser {
   accountId: string
   /** Cancels the wait for a slot, and the work. */
   signal?: AbortSignal | undefined
 }
 
-const SLOTS = 64
-const WAITERS_MAX = 128
-const WAIT_MS_MAX = 10_000
 /** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
@@ -31,8 +21,11 @@ export class EgressPool {
   /** Functions that start waiting work, by account, oldest first. */
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  constructor(options: EgressPoolOptions = {}) {
-    const { slots = SLOTS, waitersMax = WAITERS_MAX, waitMsMax = WAIT_MS_MAX } = options
+  /**
+   * @param slots for concurrent checks of all accounts together
+   * @param waitersMax checks of one account that wait
+   */
+  constructor({ slots = 64, waitersMax = 128, waitMsMax = 10_000 } = {}) {
     this.#share = new FairShare(slots)
     this.#waitersMax = waitersMax
     this.#waitMsMax = waitMsMax
