@@ -7,7 +7,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { limitOf, limitText, type Limit } from './limits.ts'
 import { isPostgres, type Store } from '../store/database.ts'
 import { countCall } from '../store/rate-windows.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 
 /**
  * At most this many keys are counted in memory; then the one whose minute began first is dropped.
@@ -28,7 +28,7 @@ export interface Allowance {
   resetSeconds: number
 }
 
-type OwnRates = Pick<HeldApiKey, 'own_calls_per_minute' | 'max_calls_per_minute'>
+type OwnRates = Pick<KeyWithAccount, 'own_calls_per_minute' | 'max_calls_per_minute'>
 
 interface Window {
   calls: number

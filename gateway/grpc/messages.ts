@@ -13,7 +13,7 @@ import type {
   RequestList,
 } from '../api/schemas.ts'
 import type { AnyResultResponse, AudioSoundsInput } from '../api/sounds-schemas.ts'
-import type { OneCall } from '../requests/separate.ts'
+import type { SeparationCall } from '../requests/separate.ts'
 
 // Requests. Fields that are `optional` in the proto are absent when they are not set.
 
@@ -108,7 +108,7 @@ export function submitBody({
   webhook_secret: webhookSecret,
   priority,
   metadata_json,
-}: SubmitRequest): Pick<OneCall, 'kind' | 'body' | 'metadataText'> {
+}: SubmitRequest): Pick<SeparationCall, 'kind' | 'body' | 'metadataText'> {
   if (input && sounds) {
     const message = 'Exactly one of input and sounds must be given.'
     throw new ServiceError('INVALID_REQUEST', { message, param: 'sounds' })

@@ -55,7 +55,7 @@ import {
 import { separate, type SeparateDeps } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { clientGoneError, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
@@ -236,7 +236,7 @@ function unary<Request, Reply>(
 
 function withOneReply<Call extends RequestCall, Reply>(
   deps: GrpcDeps,
-  handle: (key: HeldApiKey, call: Call) => Promise<Reply>,
+  handle: (key: KeyWithAccount, call: Call) => Promise<Reply>,
   scope: Scope = SCOPE,
 ) {
   return (call: Call, reply: grpc.sendUnaryData<Reply>): void => {
@@ -283,7 +283,7 @@ const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopp
  * Writes the states of the request. Returns false if the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
-async function watch(deps: GrpcDeps, key: HeldApiKey, call: WatchCall): Promise<boolean> {
+async function watch(deps: GrpcDeps, key: KeyWithAccount, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id, key)
@@ -317,7 +317,7 @@ async function answer<Answer>(
   deps: GrpcDeps,
   call: RequestCall,
   scope: Scope,
-  handle: (key: HeldApiKey) => Promise<Answer>,
+  handle: (key: KeyWithAccount) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
   const { log, metrics } = deps

@@ -135,15 +135,13 @@ export class EngineRegistry {
     ask: (client: EngineClient, engineId: string) => Promise<T>,
     engineId?: string,
   ): Promise<EngineAnswer<T>[]> {
-    const described = await this.#described()
-    const asked = described.filter(
-      ({ member }) => (engineId ?? member.engineId) === member.engineId,
+    const engines = (await this.#described())
+      .map(({ member }) => member)
+      .filter((member) => (engineId ?? member.engineId) === member.engineId)
+    const answers = await Promise.allSettled(
+      engines.map(async (member) => ask(await this.#clientOf(member), member.engineId)),
     )
-    const clients = asked.map(async ({ member }) =>
-      ask(await this.#clientOf(member), member.engineId),
-    )
-    const answers = await Promise.allSettled(clients)
-    return asked.map(({ member }, i) => ({ engineId: member.engineId, answer: answers[i]! }))
+    return engines.map((member, i) => ({ engineId: member.engineId, answer: answers[i]! }))
   }
 
   /** Opens a connection to an engine that the caller closes. @throws Error if it is gone */

@@ -2,7 +2,7 @@
 
 import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
-import { heldModels } from '../requests/present/held-models.ts'
+import { loadedModels } from '../requests/present/loaded-models.ts'
 import { heldMedia } from '../store/accounts.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
@@ -158,7 +158,7 @@ const presentEngine = ({ description, stats }: EngineSurvey): FleetEngine => ({
 })
 
 const modelsOf = (engines: readonly EngineSurvey[]) =>
-  heldModels(engines.map(({ description }) => description)).map((model) => ({
+  loadedModels(engines.map(({ description }) => description)).map((model) => ({
     name: model.name,
     summary: model.summary,
     parameters: model.parameters,

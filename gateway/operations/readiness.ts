@@ -1,7 +1,7 @@
 /** Checks whether this gateway can accept requests now, and whether an engine can serve them. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
-import { differenceOf } from '../requests/present/held-models.ts'
+import { differenceOf } from '../requests/present/loaded-models.ts'
 import { isOfFullDisk, probeWrite } from '../store/driver/write-probe.ts'
 import type { Broker } from '../../shared/broker/broker.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'

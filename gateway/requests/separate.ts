@@ -4,7 +4,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import {
   discardFile,
@@ -33,7 +33,7 @@ export interface CallFields {
   metadataText?: string | undefined
 }
 
-export interface OneCall extends CallFields {
+export interface SeparationCall extends CallFields {
   kind: RequestKind
   /** If there is a file, the fields above are those that came before it. */
   file?: CallFile | undefined
@@ -66,8 +66,8 @@ export interface SeparateAnswer {
  */
 export async function separate(
   deps: SeparateDeps,
-  key: HeldApiKey,
-  call: OneCall,
+  key: KeyWithAccount,
+  call: SeparationCall,
 ): Promise<SeparateAnswer> {
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
@@ -76,7 +76,11 @@ export async function separate(
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
-async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
+async function take(
+  deps: SeparateDeps,
+  key: KeyWithAccount,
+  call: SeparationCall,
+): Promise<string> {
   const { file } = call
   if (!file) return (await submit(deps, key, call)).answer
   const { file: received, hash } = await takeFile(deps, key, { ...call, file })
@@ -100,8 +104,8 @@ async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise
 
 async function takeFile(
   deps: SeparateDeps,
-  key: HeldApiKey,
-  { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
+  key: KeyWithAccount,
+  { kind, file, body, metadataText, signal }: SeparationCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
   // Checked before the file is sent, unless the prompt comes after it.
@@ -129,7 +133,7 @@ function withFile(body: unknown, fileId: string) {
 /** Waits for the end. Returns undefined after the wait, or if too many streams are open. */
 async function endOf(
   deps: SeparateDeps,
-  key: HeldApiKey,
+  key: KeyWithAccount,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {
   try {

@@ -189,9 +189,9 @@ function usageRoutes(app: FastifyInstance, deps: Deps): void {
       },
     },
     async ({ query: { from, to, format, ...query }, headers }, reply) => {
-      const asked = { from, to, ...pageQueryOf(query) }
-      if (!asksForCsv(format, headers.accept)) return usageByDay(deps, asked)
-      const csv = usageCsv(deps, asked)
+      const usageQuery = { from, to, ...pageQueryOf(query) }
+      if (!asksForCsv(format, headers.accept)) return usageByDay(deps, usageQuery)
+      const csv = usageCsv(deps, usageQuery)
       return reply
         .header('content-disposition', 'attachment; filename="usage.csv"')
         .type('text/csv; charset=utf-8')

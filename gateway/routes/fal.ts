@@ -33,7 +33,7 @@ import { decrypt, encrypt } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import {
   FAL_APP,
@@ -185,7 +185,7 @@ async function submitFal(
  */
 async function endOf(
   deps: FalDeps,
-  { key, requestId, signal }: { key: HeldApiKey; requestId: string; signal: AbortSignal },
+  { key, requestId, signal }: { key: KeyWithAccount; requestId: string; signal: AbortSignal },
 ) {
   let ended: RequestRow | undefined
   try {

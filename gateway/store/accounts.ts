@@ -25,11 +25,13 @@ export const NEW_ACCOUNT = {
   own_priority: null,
 }
 
-/** The columns of a key's account that calls need. */
-const HOLDER = ['disabled_at', 'max_calls_per_minute', 'max_streams', 'max_file_bytes'] as const
-
-export type Holder = Pick<AccountRow, (typeof HOLDER)[number]>
-export const HOLDER_COLUMNS = HOLDER.map((column) => `accounts.${column}` as const)
+/** What a call needs to know about the account of its key. */
+export const ACCOUNT_COLUMNS = [
+  'accounts.disabled_at',
+  'accounts.max_calls_per_minute',
+  'accounts.max_streams',
+  'accounts.max_file_bytes',
+] as const
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 

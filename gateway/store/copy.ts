@@ -47,8 +47,8 @@ export const copyDatabase = (from: Store, to: Store): Promise<CopiedRows> =>
   inTransaction(from, (from) =>
     inTransaction(to, async (to) => {
       await assertSameSchema(from, to)
-      const known = await to.selectFrom('accounts').select('account_id').limit(1).execute()
-      if (known.length > 0) {
+      const accounts = await to.selectFrom('accounts').select('account_id').limit(1).execute()
+      if (accounts.length > 0) {
         const message = 'The database to copy to holds accounts already; give an empty one.'
         throw new ServiceError('INVALID_PARAMETER', { message })
       }

@@ -1,6 +1,6 @@
 /** The page's sessions, and the one-time codes that open them, as hashes of their secrets. */
 
-import { HOLDER_COLUMNS } from './accounts.ts'
+import { ACCOUNT_COLUMNS } from './accounts.ts'
 import type { Store } from './database.ts'
 import type { PageSessionRow } from './schema/tables.ts'
 
@@ -39,7 +39,7 @@ export const findPageSession = (store: Store, kind: Kind, hash: string, now: str
     .innerJoin('api_keys', 'api_keys.key_hash', 'page_sessions.key_hash')
     .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(HOLDER_COLUMNS)
+    .select(ACCOUNT_COLUMNS)
     .select('page_sessions.expires_at as session_expires_at')
     .where('secret_hash', '=', hash)
     .where('kind', '=', kind)

@@ -35,8 +35,8 @@ export function retryDelayMs(last: LastAttempt): number | undefined {
   const leftMs = last.firstAttemptAt + 1_000 * ATTEMPTS_SECONDS_MAX - last.now
   if (seconds === undefined || leftMs <= 0) return undefined
   const spread = 1 + JITTER * (2 * last.random - 1)
-  const asked = secondsAsked(last.retryAfter, last.now)
-  return Math.min(Math.round(1_000 * Math.max(seconds * spread, asked)), leftMs)
+  const retryAfter = secondsAsked(last.retryAfter, last.now)
+  return Math.min(Math.round(1_000 * Math.max(seconds * spread, retryAfter)), leftMs)
 }
 
 /** Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for others. */

@@ -5,7 +5,7 @@ import { isTerminal } from '../../../shared/request-status.ts'
 import type { RequestFeed, RequestWatch } from './request-feed.ts'
 import { findOwn } from '../own-requests.ts'
 import { readLogs } from '../../store/request-logs.ts'
-import type { HeldApiKey } from '../../store/api-keys.ts'
+import type { KeyWithAccount } from '../../store/api-keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
@@ -20,7 +20,7 @@ export interface WatchDeps {
 
 export interface WatchOptions {
   /** The key of the request's account; the watch ends when it is no longer valid. */
-  key: HeldApiKey
+  key: KeyWithAccount
   requestId: string
   logs: boolean
   /** The status is repeated after this long without a change. */
@@ -83,7 +83,7 @@ async function readRows(
 }
 
 interface EndWait {
-  key: HeldApiKey
+  key: KeyWithAccount
   requestId: string
   seconds: number
   /** Ends the wait when it aborts. */

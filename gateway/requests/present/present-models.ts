@@ -5,7 +5,7 @@ import type { EngineDescription } from '../../../shared/engine-control.ts'
 import { NAMES_MAX, type ModelList } from '../../api/model-schemas.ts'
 import { SeparationData } from '../../api/result-schemas.ts'
 import { AudioSeparateInput, MODEL_ID } from '../../api/schemas.ts'
-import { heldModels } from './held-models.ts'
+import { loadedModels } from './loaded-models.ts'
 import type { Settings } from '../../config.ts'
 
 export function presentModels(
@@ -41,7 +41,7 @@ export function presentModels(
             precision: model.precision,
           },
         })),
-        separators: heldModels(engines).map(({ engineIds, ...model }) => ({
+        separators: loadedModels(engines).map(({ engineIds, ...model }) => ({
           name: model.name,
           summary: model.summary,
           answers: model.answers,

@@ -145,7 +145,7 @@ export class QueueEstimates {
       await lastCompleted(store, COMPLETED_MAX),
     ]
     // Batch is behind what people wait for.
-    const open = PRIORITIES.flatMap((each) => oldest.filter(({ priority }) => priority === each))
+    const open = PRIORITIES.flatMap((priority) => oldest.filter((row) => row.priority === priority))
     const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
     const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
     this.#rows = { changes, readAt, open, positions, speed: speedOf(doneWork(completed)) }
@@ -171,10 +171,10 @@ function doneWork(
 
 /** Returns a function that reads options, and remembers them: most requests have the same. */
 function createReading(): (options: string) => ReadOptions {
-  const known = new Map<string, ReadOptions>()
+  const cache = new Map<string, ReadOptions>()
   return (text) => {
-    const read = known.get(text) ?? readOptions(JSON.parse(text) as SeparationOptions)
-    known.set(text, read)
+    const read = cache.get(text) ?? readOptions(JSON.parse(text) as SeparationOptions)
+    cache.set(text, read)
     return read
   }
 }

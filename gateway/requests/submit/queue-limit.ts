@@ -38,10 +38,10 @@ export async function assertRoom(
   if (limit.max === Infinity) return
   const most = placesFor(limit.max)
   if (await isBeyond(store, most, accountId)) {
-    const kept =
+    const note =
       most < limit.max ? `; of ${limit.max}, ${limit.max - most} are kept from batch` : ''
     throw queueFull(
-      `your account has ${most} requests waiting, and may have no more ${limitText(limit)}${kept}`,
+      `your account has ${most} requests waiting, and may have no more ${limitText(limit)}${note}`,
     )
   }
 }

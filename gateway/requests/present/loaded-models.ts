@@ -4,13 +4,13 @@ import type { DescribedModel, EngineDescription } from '../../../shared/engine-c
 import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../../shared/separation-options.ts'
 
-interface HeldModel extends DescribedModel {
+interface LoadedModel extends DescribedModel {
   engineIds: string[]
 }
 
 /** Returns each model once, in the order in which the engines prefer them. */
-export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
-  const held = new Map<string, HeldModel>()
+export function loadedModels(engines: readonly EngineDescription[]): LoadedModel[] {
+  const held = new Map<string, LoadedModel>()
   for (const { engine_id: engineId, models } of engines) {
     for (const model of models) {
       const entry = held.get(model.name) ?? { ...model, engineIds: [] }
@@ -31,7 +31,7 @@ export async function assertSeparator(
 ): Promise<void> {
   const { separator = AUTO } = options
   if (separator === AUTO) return
-  const models = heldModels(await engines.describe())
+  const models = loadedModels(await engines.describe())
   if (models.length === 0) return
   for (const text of promptsOf(prompt, options)) routePrompt(text, models, separator)
 }
