@@ -3,6 +3,7 @@
 import { Type, type Static } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
 import { pageOf, pageStartOf } from '../api/pagination.ts'
+import { Nullable } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { listUsage } from '../store/usage.ts'
 import type { AccountDeps } from './accounts.ts'
@@ -36,7 +37,7 @@ export const AccountUsageDays = Type.Object(
     data: Type.Array(AccountUsageDay, {
       description: 'By day and account; without days on which an account used nothing.',
     }),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    next_cursor: Nullable(Type.String()),
   },
   { title: 'AccountUsageDays' },
 )

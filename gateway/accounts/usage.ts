@@ -1,7 +1,7 @@
 /** Reads an account's use by day. */
 
 import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
-import { DAY_SECONDS } from '../../shared/durations.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { readUsage } from '../store/usage.ts'
 import type { AccountDeps } from './accounts.ts'
@@ -9,7 +9,6 @@ import type { AccountDeps } from './accounts.ts'
 /** At most this many days in one response. */
 export const USAGE_DAYS_MAX = 366
 const DAYS_BY_DEFAULT = 30
-const DAY_MS = 1_000 * DAY_SECONDS
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 export interface DaysQuery {

@@ -6,10 +6,8 @@ import { FAILURE_CODES } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { QueueResultResponse, SeparationData } from './result-schemas.ts'
-import { MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
+import { DateTime, MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
 import { SoundsData } from './sounds-schemas.ts'
-
-const DateTime = Type.String({ format: 'date-time' })
 
 const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
 const metadata = Type.Optional(

@@ -4,6 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
+import { Count, DateTime, Nullable } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { countEnded } from '../store/activity.ts'
 
@@ -14,11 +15,9 @@ export interface ActivityDeps {
   clock: Clock
 }
 
-const Count = Type.Integer({ minimum: 0 })
-
 const Hour = Type.Object(
   {
-    start: Type.String({ format: 'date-time' }),
+    start: DateTime,
     completed: Count,
     failed: Type.Integer({ minimum: 0, description: 'Without canceled requests.' }),
     canceled: Count,
@@ -26,7 +25,7 @@ const Hour = Type.Object(
       minimum: 0,
       description: 'Seconds of media of completed requests.',
     }),
-    waiting_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+    waiting_seconds: Nullable(Type.Number({ minimum: 0 }), {
       description:
         'Average time from submit to the start of the last attempt; `null` if no request that ' +
         'ended had started.',
@@ -37,7 +36,7 @@ const Hour = Type.Object(
 
 export const Activity = Type.Object(
   {
-    at: Type.String({ format: 'date-time' }),
+    at: DateTime,
     hours: Type.Array(Hour, {
       minItems: HOURS,
       maxItems: HOURS,

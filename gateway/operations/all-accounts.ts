@@ -12,7 +12,7 @@ import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { limitOf } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
 import { pageOf, pageStartOf } from '../api/pagination.ts'
-import { DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
+import { Count, DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import type { Settings } from '../config.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
@@ -30,8 +30,6 @@ import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
 import type { DeliveryState } from '../store/schema/webhook-tables.ts'
 import { presentListed, redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-
 export const AdminRequest = Type.Object(
   {
     request_id: Type.String(),
@@ -41,14 +39,14 @@ export const AdminRequest = Type.Object(
     priority: Type.Enum([...PRIORITIES]),
     prompts: Type.Array(Type.String()),
     file_name: Type.String(),
-    separator: Type.Union([Type.String(), Type.Null()], {
+    separator: Nullable(Type.String(), {
       description: 'The model that the client chose; `null` if the service chooses.',
     }),
     created_at: DateTime,
     started_at: Nullable(DateTime),
     finished_at: Nullable(DateTime),
-    duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds of media.' }),
-    progress: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
+    duration: Nullable(Type.Number(), { description: 'Seconds of media.' }),
+    progress: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
     engine_id: Nullable(Type.String()),
     attempts: Count,
     error_code: Nullable(Type.String()),
@@ -112,7 +110,7 @@ export const AdminUsage = Type.Object(
             minimum: 0,
             description: 'Media that was stored in the last 24 hours and is still held.',
           }),
-          media_bytes_max: Type.Union([Type.Integer(), Type.Null()], {
+          media_bytes_max: Nullable(Type.Integer(), {
             description: 'The limit for its media; null: no limit.',
           }),
         },

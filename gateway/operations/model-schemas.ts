@@ -3,11 +3,10 @@
 import { Type, type Static } from 'typebox'
 import { listOf } from '../api/list-schemas.ts'
 import { checkOf } from '../api/validation.ts'
-import { NO_NUL } from '../api/schemas.ts'
+import { Count, NO_NUL, Nullable } from '../api/schemas.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-const MaybeCount = (description: string) => Type.Union([Count, Type.Null()], { description })
-const MaybeText = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const MaybeCount = (description: string) => Nullable(Count, { description })
+const MaybeText = (description: string) => Nullable(Type.String(), { description })
 
 const EngineModel = Type.Object(
   {

@@ -12,6 +12,7 @@ import {
   WebhookEndpoint,
   WebhookEndpointList,
 } from '../api/endpoint-schemas.ts'
+import { HOUR_SECONDS } from '../../shared/durations.ts'
 import { OWN_KEYS } from '../accounts/own-keys.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf, pageStartOf } from '../api/pagination.ts'
@@ -143,7 +144,7 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
         ...describe(
           'rotateWebhookEndpoint',
           'Replace the secret of a webhook endpoint',
-          `For ${OVERLAP_SECONDS.default / 3_600} hours, or the time that you name, every event ` +
+          `For ${OVERLAP_SECONDS.default / HOUR_SECONDS} hours, or the time that you name, every event ` +
             'has the signatures of both secrets in `webhook-signature`.',
         ),
         body: RotateEndpointRequest,
