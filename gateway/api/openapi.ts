@@ -1,6 +1,6 @@
 /** The API description (OpenAPI 3.1), made from the schemas of the routes. */
 
-import swagger from '@fastify/swagger'
+import swagger, { type SwaggerTransform } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../shared/errors.ts'
 import { NOTES } from './openapi-examples.ts'
@@ -63,22 +63,25 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
-    transform: ({ schema: own, url, route }) => {
-      const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
-      const scope = route.config?.scope
-      if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
-      const response = {
-        ...responses({}, commonErrors(scope, route.method)),
-        ...(schema?.response as object),
-        ...retryResponses(isHolding(schema) ? [QUOTA] : []),
-      }
-      const limited = { ...schema, response, ...(scope && pathParameters(url)) }
-      if (!scope) return { url, schema: limited }
-      if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
-      const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
-      return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
-    },
+    transform: describeRoute,
   })
+}
+
+/** Adds to the schema of a route what its scope and its path say. */
+const describeRoute: SwaggerTransform = ({ schema: own, url, route: { config, method } }) => {
+  const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
+  const scope = config?.scope
+  if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
+  const response = {
+    ...responses({}, commonErrors(scope, method)),
+    ...(schema?.response as object),
+    ...retryResponses(isHolding(schema) ? [QUOTA] : []),
+  }
+  const limited = { ...schema, response, ...(scope && pathParameters(url)) }
+  if (!scope) return { url, schema: limited }
+  if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
+  const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
+  return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
 }
 
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
@@ -97,7 +100,7 @@ function pathParameters(url: string): { params?: object } {
   return { params: { type: 'object', properties: { [name]: { type: 'string', description } } } }
 }
 
-/** Returns the errors of all calls that need such a scope, or if there is none, of all by admins. */
+/** Returns the errors of all calls that need such a scope, or without one, of all by admins. */
 function commonErrors(scope: string | undefined, method: string | string[]): Errors {
   if (scope === 'any') return [401, 'ACCOUNT_DISABLED', 500]
   if (scope) return [401, 403, 500]

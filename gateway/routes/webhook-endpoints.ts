@@ -144,8 +144,8 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
         ...describe(
           'rotateWebhookEndpoint',
           'Replace the secret of a webhook endpoint',
-          `For ${OVERLAP_SECONDS.default / HOUR_SECONDS} hours, or the time that you name, every event ` +
-            'has the signatures of both secrets in `webhook-signature`.',
+          `For ${OVERLAP_SECONDS.default / HOUR_SECONDS} hours, or the time that you name, every ` +
+            'event has the signatures of both secrets in `webhook-signature`.',
         ),
         body: RotateEndpointRequest,
         response: responses({ 200: NewWebhookEndpoint }, [400, 404]),

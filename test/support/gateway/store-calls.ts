@@ -61,7 +61,7 @@ const ofRequests: Calls<typeof requests> = {
   keepOutputs: (store, { done }) => requests.keepOutputs(store, done.request_id),
   holdRequest: (store, { done }) => requests.holdRequest(store, done.request_id),
   async listRequests(store, { account: { account_id: id }, open, past, future }) {
-    const times = { after: open, createdFrom: past, createdBefore: future }
+    const times = { after: startAt(open), createdFrom: past, createdBefore: future }
     for (const kind of [undefined, 'sounds'] as const) {
       await requests.listRequests(store, id, { ...page, kind })
       await requests.listRequests(store, id, { ...page, kind, status: 'FAILED' })
