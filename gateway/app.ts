@@ -12,13 +12,12 @@ import { MINUTE_MS } from '../shared/durations.ts'
 import { httpsOptions, type Tls } from '../shared/process/tls-files.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
-import { installBodyDeadline, type BodyDeadline } from './api/body-deadline.ts'
+import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
-import { callIdOf } from './api/call-id.ts'
-import { callerOf, clientAddress } from './api/call-log.ts'
+import { callerOf, callIdOf, clientAddress } from './api/call-log.ts'
+import type { Settings } from './config.ts'
 import type { GatewayDeps } from './gateway.ts'
 import type { RequestFeed } from './requests/follow/request-feed.ts'
-import type { UploadTime } from './requests/submit/create-file.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { installTracing } from './api/tracing.ts'
@@ -29,58 +28,38 @@ import { forbidStoring } from './api/no-store.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
-import { accountRoute } from './routes/account.ts'
+import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminEngineRoutes } from './routes/admin-engines.ts'
-import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { adminSignInRoutes } from './routes/admin-sign-in.ts'
-import { cancelRoute } from './routes/cancel.ts'
 import { clientRoutes } from './routes/clients.ts'
-import { createFileRoute } from './routes/create-file.ts'
-import { deleteFileRoute } from './routes/delete-file.ts'
-import { deleteRequestRoute } from './routes/delete-request.ts'
-import { deliveryAttemptsRoute, latestAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
-import { getFileRoute } from './routes/get-file.ts'
+import { fileRoutes } from './routes/files.ts'
 import { livePreviewRoute } from './routes/live-preview.ts'
-import { listRoute } from './routes/list.ts'
-import { listFilesRoute } from './routes/list-files.ts'
 import { mcpRoute } from './routes/mcp.ts'
 import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { ownKeyRoutes } from './routes/own-keys.ts'
-import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
-import { redeliverRoute } from './routes/redeliver.ts'
-import { renameRequestRoute } from './routes/rename-request.ts'
-import { resultRoute } from './routes/result.ts'
+import { requestRoutes } from './routes/requests.ts'
 import { separateRoutes } from './routes/separate.ts'
-import {
-  createShareRoute,
-  listSharesRoute,
-  revokeShareRoute,
-  sharedRoute,
-} from './routes/shares.ts'
+import { sharedRoute, shareRoutes } from './routes/shares.ts'
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
-import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoutes } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
-import { usageRoute } from './routes/usage.ts'
 import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts'
-import { webhookTestRoute } from './routes/webhook-test.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
 /** The time for an upload of outputs, and of inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
 /** The status in the log, as in nginx, of a call whose client hung up before the answer began. */
 const HUNG_UP = 499
-/**
- * The longest idle time of a connection: longer than any response takes, or a status stream pauses.
- */
+/** The longest idle time of a connection: longer than any response takes or a stream pauses. */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
 /** The application for clients, and for admins unless they have an address of their own. */
@@ -111,14 +90,8 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   return app
 }
 
-/**
- * The application for admins at an address of their own: the admin API, the page, and the documents
- * that it leads to.
- */
-export async function buildAdminApp(
-  deps: GatewayDeps,
-  tls: Tls | undefined,
-): Promise<FastifyInstance> {
+/** The application for admins at an address of their own: the admin API, page and documents. */
+export async function buildAdminApp(deps: GatewayDeps, tls: Tls | undefined) {
   const { config } = deps
   const app = await createBase(deps, tls)
   openApiRoute(app, { config: { publicUrl: config.adminUrl } })
@@ -171,18 +144,14 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
   await app.register(async (admin) => {
     adminRoutes(admin, deps)
     if (deps.config.adminToken === undefined) return
-    adminModelRoutes(admin, deps)
     adminEngineRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })
   await app.register(async (open) => adminSignInRoutes(open, deps))
 }
 
-/**
- * Timeouts of a connection. Node checks them periodically, against clients that send almost
- * nothing; bodies have limits of their own.
- */
-function waits({ bodySecondsMax, uploadMinutes }: BodyDeadline & UploadTime) {
+/** Timeouts of a connection, against clients that send almost nothing. */
+function waits({ bodySecondsMax, uploadMinutes }: Settings<'bodySecondsMax' | 'uploadMinutes'>) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
     http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },
@@ -242,10 +211,7 @@ async function mediaApi(app: FastifyInstance, { mediaStore, ...deps }: GatewayDe
   await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
 }
 
-/**
- * Adds the page's sessions, and for them the API once more, which the API description does not
- * repeat.
- */
+/** Adds the page's sessions, and for them the API again, which its description leaves out. */
 async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
   await app.register(
@@ -286,32 +252,16 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const routes = [
     modelsRoute,
-    createFileRoute,
-    getFileRoute,
-    listFilesRoute,
-    deleteFileRoute,
+    fileRoutes,
     submitRoutes,
-    statusRoute,
+    requestRoutes,
     statusStreamRoute,
-    resultRoute,
-    peaksRoute,
     livePreviewRoute,
-    cancelRoute,
-    deleteRequestRoute,
-    renameRequestRoute,
-    listRoute,
-    redeliverRoute,
-    deliveryAttemptsRoute,
-    latestAttemptsRoute,
-    webhookTestRoute,
+    webhookRoutes,
     webhookEndpointRoutes,
-    accountRoute,
+    accountRoutes,
     ownKeyRoutes,
-    usageRoute,
-    // the page plays shared results
-    ...(deps.config.playground === 'on'
-      ? [createShareRoute, listSharesRoute, revokeShareRoute]
-      : []),
+    ...(deps.config.playground === 'on' ? [shareRoutes] : []), // the page plays shared results
   ]
   for (const route of routes) route(app, deps)
 }

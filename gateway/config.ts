@@ -7,8 +7,55 @@ import { PRIORITIES } from '../shared/priority.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 import { readTlsFiles } from '../shared/process/tls-files.ts'
 import { readOidcSettings } from './accounts/oidc-settings.ts'
+import type { Keys } from './secrets.ts'
 
 export type Config = ReturnType<typeof loadConfig>
+
+/** The settings that parts of a gateway use, and what is known only once it runs. */
+export type GatewayConfig = Pick<Config, PartSetting> &
+  Partial<Pick<Config, 'adminToken' | 'oidc' | 'mediaAccelPath'>> & {
+    /** Encrypt stored secrets, such as those of webhooks. */
+    encryptionKeys: Keys
+    /** Where clients reach the gateway. */
+    publicUrl: () => string
+    /** Where admins open the page. */
+    adminUrl: () => string
+    /** Whether the admin API has an address of its own. */
+    hasAdminAddress: boolean
+    /** The folders that set-up has made of the page, the clients and the documents. */
+    playgroundFolder: string
+    clientsFolder: string
+    docsFolder: string
+    /** Origins that browsers get media from, if not from this service. */
+    mediaOrigins: readonly string[]
+  }
+
+/** Some of them, for a part that uses no others. */
+export type Settings<Name extends keyof GatewayConfig> = Pick<GatewayConfig, Name>
+
+type PartSetting =
+  | 'bodySecondsMax'
+  | 'connectionsMax'
+  | 'corsOrigins'
+  | 'falApi'
+  | 'fileBytesMax'
+  | 'fileHours'
+  | 'filesMaxPerAccount'
+  | 'jobsMaxPerAccount'
+  | 'mediaBytesMaxPerAccount'
+  | 'mediaSecondsMax'
+  | 'monthSecondsMaxPerAccount'
+  | 'outputDays'
+  | 'playground'
+  | 'priority'
+  | 'queueMax'
+  | 'queueMaxPerAccount'
+  | 'rateLimitPerMinute'
+  | 'recordDays'
+  | 'streamsMaxPerAccount'
+  | 'streamWindowSeconds'
+  | 'trustedProxies'
+  | 'uploadMinutes'
 
 const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
@@ -114,10 +161,7 @@ function readDatabaseUrl(text: string): string | undefined {
   throw new Error('must have the form postgres://user:password@host:port/database')
 }
 
-/**
- * Returns the `nth` port after `port`, or 0, which means any free one, if `port` is 0 or there is
- * no such port.
- */
+/** Returns the `nth` port after `port`; 0, any free one, if `port` is 0 or there is none. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
 

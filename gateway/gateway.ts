@@ -3,17 +3,16 @@
 import type { Broker } from '../shared/broker/broker.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
-import type { LimitDefaults } from './accounts/limits.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
-import type { Config } from './config.ts'
+import type { Config, GatewayConfig } from './config.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
-import { createSweeper, type RecordLifetime } from './files/sweeper.ts'
+import { createSweeper } from './files/sweeper.ts'
 import { Loop } from './loop.ts'
 import { EngineRegistry, type EngineClient } from './operations/engine-registry.ts'
 import { createAccountCloser } from './requests/follow/account-closer.ts'
 import { createDeadLetterHandler } from './requests/follow/dead-letters.ts'
-import { createEventHandler, type OutputLimits } from './requests/follow/event-follower.ts'
+import { createEventHandler } from './requests/follow/event-follower.ts'
 import { createJobPublisher } from './requests/submit/job-publisher.ts'
 import { QueueEstimates } from './requests/present/queue-estimates.ts'
 import { RequestFeed } from './requests/follow/request-feed.ts'
@@ -23,23 +22,9 @@ import { WebhookSender } from './webhooks/sender.ts'
 import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
-import type { PriorityDefault } from './accounts/priority.ts'
-import type { MediaLimits } from './accounts/media-quota.ts'
-import type { TrustedProxies } from './api/call-log.ts'
-import type { Lifetime } from './files/times.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
-import type { UploadTime } from './requests/submit/create-file.ts'
-import type { QueueLimits } from './requests/submit/queue-limit.ts'
-import type { MediaLength } from './requests/submit/source.ts'
 import type { UrlChecks } from './requests/submit/url-checks.ts'
-import type { AdminConfig } from './routes/admin.ts'
-import type { ClientsConfig } from './routes/clients.ts'
-import type { DocsConfig } from './routes/docs.ts'
-import type { MediaProxy } from './routes/media.ts'
-import type { PlaygroundConfig } from './routes/playground.ts'
-import type { StreamWindow } from './routes/status-stream.ts'
-import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
 
 /** The rescuer starts once the events from before the restart should have been handled. */
@@ -47,39 +32,6 @@ const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 const KEY_USES_LOST = 'the last uses of API keys could not be stored'
-
-/** The settings of the gateway's folders, each of which describes those that it uses. */
-export interface GatewayConfig
-  extends
-    AdminConfig,
-    ClientsConfig,
-    DocsConfig,
-    LimitDefaults,
-    Lifetime,
-    MediaLength,
-    MediaLimits,
-    MediaProxy,
-    OutputLimits,
-    PlaygroundConfig,
-    PriorityDefault,
-    QueueLimits,
-    RecordLifetime,
-    StreamWindow,
-    TrustedProxies,
-    UploadTime {
-  /** Encrypt stored secrets, such as those of webhooks. */
-  encryptionKeys: Keys
-  /** Connections over HTTP; beyond that, new ones are closed at once. */
-  connectionsMax: number
-  /** The API of fal, for its clients. */
-  falApi: 'on' | 'off'
-  /** The page at `/`, and its sessions. */
-  playground: 'on' | 'off'
-  /** Web pages of these origins may call the API. */
-  corsOrigins: readonly string[]
-}
-
-type Limits = 'webhooksMax' | 'webhooksPerHostMax'
 
 /** The parts of a gateway that simulated runs replace. */
 export interface GatewayParts extends UrlChecks {
@@ -93,12 +45,10 @@ export interface GatewayParts extends UrlChecks {
     'publishJob' | 'removeJob' | 'hasJob' | 'publishChange' | 'isConnected' | 'problem'
   >
   connectEngine: (address: string) => EngineClient | Promise<EngineClient>
-  /** Posts webhooks. */
   post: PublicPost['post']
-  config: GatewayConfig & Pick<Config, Limits>
+  config: GatewayConfig & Pick<Config, 'webhooksMax' | 'webhooksPerHostMax'>
 }
 
-/** The broker's streams that a gateway follows. */
 export type BrokerStreams = Pick<
   Broker,
   | 'followEvents'
@@ -144,7 +94,6 @@ export function createGateway(parts: GatewayParts) {
   let following: ReturnType<typeof follow> = []
   return {
     deps,
-    /** Starts the loops, and follows the broker's streams. */
     async start(followed: BrokerStreams): Promise<void> {
       publisher.start()
       webhookSender.start()
@@ -157,8 +106,7 @@ export function createGateway(parts: GatewayParts) {
       await Promise.all(following.map(async (stop) => await stop))
     },
     /**
-     * Ends the work in progress, in order.
-     * @param closeServers closes the servers, whose calls need these parts
+     * Ends the work in progress. `closeServers` closes the servers, whose calls need these parts.
      */
     async stop(closeServers = async (): Promise<void> => undefined): Promise<void> {
       const webhooksEnded = webhookSender.stop()

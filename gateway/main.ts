@@ -52,26 +52,20 @@ import { createUrlChecks } from './requests/submit/url-checks.ts'
 const CLOSE_MS_MAX = 3_000
 /** The longest stop, webhooks in flight included. */
 const STOP_SECONDS_MAX = 30
-/**
- * Within this time, clients that keep their connections open call again, and are told to close
- * them.
- */
+/** Within this time clients call again on open connections, and are told to close them. */
 const PARTING_MS = 2_000
 
 const settings = settingsOrEnd('gateway', () => loadConfig(takeCredentials(process.env)))
 const plainLog = createLogger('gateway', settings.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog
-const manager = await startOrEnd(log, connectServiceManager(process.env, log))
+const orEnd = <T>(work: Promise<T>) => startOrEnd(log, work)
+const manager = await orEnd(connectServiceManager(process.env, log))
 if (settings.gateways > 1 && !isOneOfSeveral) {
-  const stopSecondsMax = STOP_SECONDS_MAX
-  await startOrEnd(log, superviseGateways({ settings, log, manager, stopSecondsMax }))
+  await orEnd(superviseGateways({ settings, log, manager, stopSecondsMax: STOP_SECONDS_MAX }))
 }
 const socketsOwner = isOneOfSeveral ? process.ppid : process.pid
-const sockets = await startOrEnd(
-  log,
-  inheritedSockets(process.env, ['http', 'grpc', 'admin'], socketsOwner),
-)
+const sockets = await orEnd(inheritedSockets(process.env, ['http', 'grpc', 'admin'], socketsOwner))
 const clock = systemClock
 const { dataFolder } = settings
 const stopTracing = await startTracing({
@@ -81,24 +75,22 @@ const stopTracing = await startTracing({
   log,
 })
 process.umask(0o077) // the data folder is private to this user
-const inDataFolder = <T>(work: Promise<T>) =>
-  startOrEnd(log, onDisk(`DATA_DIR: ${dataFolder}`, work))
+const inDataFolder = <T>(work: Promise<T>) => orEnd(onDisk(`DATA_DIR: ${dataFolder}`, work))
 await inDataFolder(makeFolder(dataFolder))
 if (settings.databaseUrl === undefined) await inDataFolder(holdDataFolder(dataFolder, log))
 const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
-const store = await startOrEnd(log, openDatabase(settings, log, { migrates: true }))
-if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
-await startOrEnd(log, renewEndpointSecrets(store, encryptionKeys))
+const store = await orEnd(openDatabase(settings, log, { migrates: true }))
+if (isPostgres(store)) await orEnd(assertSameSecrets(store, secrets))
+await orEnd(renewEndpointSecrets(store, encryptionKeys))
 const { bootstrapApiKey } = settings
 await inDataFolder(
   ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
 )
-const tls = await startOrEnd(log, loadTls(settings.tlsFiles))
-const installation = await startOrEnd(log, keepInstallation(store, newId('inst')))
+const tls = await orEnd(loadTls(settings.tlsFiles))
+const installation = await orEnd(keepInstallation(store, newId('inst')))
 const { brokerAddress: address, leaseSeconds } = settings
-const broker = await startOrEnd(
-  log,
+const broker = await orEnd(
   openBroker({
     address,
     name: 'gateway',
@@ -134,8 +126,7 @@ const mediaStore =
           engineFolder: settings.engineFolder && resolve(settings.engineFolder),
         }),
       )
-    : await startOrEnd(
-        log,
+    : await orEnd(
         // loaded only if it is used, because it takes 25 MB
         (await import('./media-store/s3.ts')).openBucket({
           bucket,
@@ -175,14 +166,11 @@ const { deps } = gateway
 const app = await buildApp(deps)
 const parting = installConnectionDraining(app)
 const { host, port } = settings
-ownUrl = await startOrEnd(log, listen(app, { host, port, prefix: '' }, sockets.http))
+ownUrl = await orEnd(listen(app, { host, port, prefix: '' }, sockets.http))
 const adminApp = hasAdminAddress ? await buildAdminApp(deps, tls) : undefined
 if (adminApp) {
   const place = { host: adminHost, port: adminPort === 'off' ? 0 : adminPort } as const
-  ownAdminUrl = await startOrEnd(
-    log,
-    listen(adminApp, { ...place, prefix: 'ADMIN_' }, sockets.admin),
-  )
+  ownAdminUrl = await orEnd(listen(adminApp, { ...place, prefix: 'ADMIN_' }, sockets.admin))
 }
 const removeAddress = isOneOfSeveral
   ? async () => undefined // the supervisor has written the address
@@ -191,13 +179,12 @@ const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
   grpcPort === 'off'
     ? null
-    : await startOrEnd(log, startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc, tls }))
+    : await orEnd(startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc, tls }))
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off'
     ? null
-    : await startOrEnd(
-        log,
+    : await orEnd(
         startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log, tls }),
       )
 

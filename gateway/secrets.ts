@@ -39,8 +39,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * The kinds of keys: the setting that names their file, its usual name, and its field in the old
- * file.
+ * The kinds of keys: the setting of their file, its usual name, and their field in the old file.
  */
 const KINDS = {
   signing: { setting: 'SIGNING_KEY_FILE', file: 'signing-key', field: 'signing_key' },
@@ -50,8 +49,8 @@ const KINDS = {
 type Kind = keyof typeof KINDS
 
 /**
- * Returns the keys in the files that the settings name. If none is named and there is no
- * DATABASE_URL, the gateway makes its own in `dataFolder`.
+ * Returns the keys in the files of the settings. Without any, and without DATABASE_URL, the gateway
+ * makes its own in `dataFolder`.
  * @throws StartError if a file is missing or holds something else
  */
 export async function readSecrets(settings: SecretSettings): Promise<Secrets> {
@@ -131,13 +130,10 @@ async function oldKey(kind: Kind, dataFolder: string): Promise<string | undefine
 const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
 /**
- * Makes sure that the keys are those of the other gateways on the database.
+ * Checks that the keys are those of the other gateways on the database.
  * @throws StartError when they are not
  */
-export async function assertSameSecrets(
-  store: Store,
-  { signingKeys, encryptionKeys }: Secrets,
-): Promise<void> {
+export async function assertSameSecrets(store: Store, { signingKeys, encryptionKeys }: Secrets) {
   for (const [kind, keys] of [
     ['signing', signingKeys],
     ['encryption', encryptionKeys],
@@ -178,10 +174,7 @@ export async function readOrMake(path: string, make: () => string): Promise<stri
   return text
 }
 
-/**
- * Encrypts `text` with the key that is used.
- * @param owner the id of the row that stores it; the text can be decrypted only for the same owner
- */
+/** Encrypts `text`, to be decrypted only for the same `owner`, the id of the row that stores it. */
 export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce).setAAD(
@@ -192,8 +185,7 @@ export function encrypt([key]: Keys, owner: string, text: string): string {
 }
 
 /**
- * Returns the decrypted text.
- * @throws Error if keys, owner or text are not those of the encryption
+ * Returns the decrypted text. @throws Error if keys, owner or text are not those of the encryption
  */
 export function decrypt([used, accepted]: Keys, owner: string, encrypted: string): string {
   try {

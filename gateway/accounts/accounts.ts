@@ -60,10 +60,7 @@ export type KeyCheck = (store: Store, key: Omit<ApiKeyRow, 'last_used_at'>) => v
 
 const VALID_MS_MAX = 100 * 365.25 * DAY_MS
 
-/**
- * Creates an account from `body`, a CreateAccountRequest.
- * @throws ServiceError that names what is wrong with `body`
- */
+/** Creates an account. @throws ServiceError what is wrong with `body`, a CreateAccountRequest */
 export async function createAccount(deps: ChangeDeps, body: unknown) {
   const { store, clock } = deps
   const { name, metered = false } = checkCreateAccount(body)
@@ -95,11 +92,7 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
   throw new ServiceError('NOT_FOUND', { message: noAccount(accountId) })
 }
 
-/**
- * Refuses all calls of an account from now on and ends its page sessions. The gateways then cancel
- * its unfinished requests. Does nothing if the account is disabled already.
- * @throws ServiceError `NOT_FOUND`
- */
+/** Refuses all calls of an account, whose unfinished requests the gateways then cancel. */
 export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKept(store, accountId)
@@ -111,10 +104,7 @@ export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Acc
     return presentAccount({ ...row, ...disabled })
   })
 
-/**
- * Admits the keys of a disabled account again. Requests that were canceled stay canceled.
- * @throws ServiceError `NOT_FOUND`
- */
+/** Admits the keys of a disabled account again. @throws ServiceError `NOT_FOUND` */
 export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKept(store, accountId)
@@ -125,11 +115,9 @@ export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Deletes an account for good. Its keys, page sessions, webhook endpoints and name are gone at
- * once; the gateways then delete its requests and media. Its id remains, as do the ledger, the
- * usage by day and the record of changes.
- * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the default account, which always
- *   exists
+ * Deletes an account for good, with its keys, page sessions, webhook endpoints and name; the
+ * gateways then delete its requests and media. Its id, ledger, usage and changes remain.
+ * @throws ServiceError `NOT_FOUND`; `INVALID_PARAMETER` for the default account
  */
 export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
@@ -148,8 +136,7 @@ export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Sets all limits of an account. The settings apply for those that `body`, a LimitsRequest, leaves
- * out.
+ * Sets all limits of an account; those that `body`, a LimitsRequest, leaves out are the settings'.
  * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown): Promise<Account> {
@@ -163,8 +150,7 @@ export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown)
 }
 
 /**
- * Sets how many calls per minute a key may make, and the highest class of its requests. What
- * `body`, a KeyLimitsRequest, leaves out is as its account has it.
+ * Sets the limits of a key; those that `body`, a KeyLimitsRequest, leaves out are its account's.
  * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promise<ApiKey> {
@@ -189,17 +175,11 @@ async function findKept(store: Store, accountId: string): Promise<AccountRow> {
 const noAccount = (accountId: string) => `There is no account ${accountId}.`
 
 /**
- * Adds seconds to the balance of an account, or subtracts them. The same reference counts only
- * once.
- * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` if more is subtracted than is available;
- *   `IDEMPOTENCY_CONFLICT` if the reference came with another amount before; or what is wrong with
- *   `body`, a CreditRequest
+ * Adds seconds to the balance of an account, or takes them back. A reference counts only once.
+ * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` if more is taken than is available;
+ *   `IDEMPOTENCY_CONFLICT` for a reference that came with another amount; what is wrong with `body`
  */
-export async function creditAccount(
-  deps: ChangeDeps,
-  accountId: string,
-  body: unknown,
-): Promise<Account> {
+export async function creditAccount(deps: ChangeDeps, accountId: string, body: unknown) {
   const { seconds, reference = newId('credit') } = checkCredit(body)
   return inTransaction(deps.store, async (store) => {
     const account = presentAccount(await findKept(store, accountId))
@@ -263,8 +243,7 @@ export const outlives = (expiresAt: string | null, other: string | null): boolea
   other !== null && (expiresAt === null || expiresAt > other)
 
 /**
- * Checks that an account exists. Creates the default account if it is missing, as the first start
- * does.
+ * Checks that an account exists; creates the default account if it is missing.
  * @throws ServiceError `INVALID_PARAMETER`
  */
 export async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
@@ -276,7 +255,6 @@ export async function assertAccount(store: Store, accountId: string, now: string
   }
 }
 
-/** @throws ServiceError `INVALID_PARAMETER` */
 function durationMs(text: string): number {
   const value = readDuration(text)
   if (value !== undefined && value <= VALID_MS_MAX) return value
@@ -291,11 +269,7 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
   return { object: 'list', data: (await listApiKeys(store, accountId)).map(presentKey) }
 }
 
-/**
- * Revokes a key, so that every call with it is refused from now on. Does nothing if it is revoked
- * already.
- * @throws ServiceError `NOT_FOUND`
- */
+/** Revokes a key: every call with it is refused from now on. @throws ServiceError `NOT_FOUND` */
 export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<ApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
@@ -329,7 +303,7 @@ export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Pr
 export const record = (
   { store, clock, author, by }: ChangeDeps,
   action: ChangeRow['action'],
-  { account_id, key_id = null }: { account_id: string; key_id?: string | null },
+  { account_id = null, key_id = null }: Partial<Pick<ChangeRow, 'account_id' | 'key_id'>>,
   details: NewChange['details'] = {},
 ): Promise<void> =>
   addChange(store, {

@@ -1,18 +1,17 @@
 /**
  * Passes for the admin page, signed with ADMIN_TOKEN: a code in an address opens one session, which
- * the page then holds instead of the token. Every gateway can check a pass without storing it. A
- * pass is valid until it expires or ADMIN_TOKEN changes. Sessions that were ended earlier stand in
- * the record of changes, as do those of admins who signed in by name (named-session.ts).
+ * the page then holds instead of the token. Every gateway can check a pass without storing it. The
+ * record of changes says which sessions, of these and by name (named-session.ts), were ended early.
  */
 
 import { createHmac } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { addChange, hasChange, type NewChange } from '../store/changes.ts'
+import { hasChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { useAdminCode } from '../store/installation.ts'
-import type { AccountDeps, ChangeDeps } from './accounts.ts'
+import { record, type AccountDeps, type ChangeDeps } from './accounts.ts'
 import { isSameSecret } from './auth.ts'
 import { isNamed, SESSION_ENDED, type NamedSession, type SignInSeals } from './named-session.ts'
 import { TOKEN_HOLDER, type Admin } from './roles.ts'
@@ -34,9 +33,7 @@ interface Admission {
   adminToken: string
   /** The kind of pass that is accepted besides the token. */
   kind: PassKind
-  /** The token or pass that the caller sent. */
   credential: string | undefined
-  /** The caller's address. */
   client: string
   wrongTokens: WrongTokens
 }
@@ -94,8 +91,7 @@ const EXPIRED = `This sign-in code has expired: ${ANOTHER}`
 const ENDED = 'This session has ended: `winnow open --operators` opens another.'
 
 /**
- * Opens a session for the token, or for a code, which then opens no other.
- * @param credential the token, or a valid code
+ * Opens a session for the token, or for a valid code, which then opens no other.
  * @throws ServiceError `UNAUTHENTICATED` if the code or a newer one was used before
  */
 export const openAdminSession = (deps: ChangeDeps, adminToken: string, credential: string) =>
@@ -106,58 +102,34 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
     }
     const session = createPass(adminToken, 'session', deps.clock.now())
     const details = { by: isToken ? 'token' : 'code', expires_at: session.expires_at }
-    await record({ ...deps, store }, 'session.open', idOf(session.token), details)
+    const key_id = idOf(session.token)
+    await record({ ...deps, store }, 'session.open', { key_id }, details)
     return session
   })
 
 const USED = `This code, or a newer one, was used: ${ANOTHER}`
 
-/**
- * Opens a session for an admin whom the provider knows.
- * @param deps its author is that admin
- */
+/** Opens a session for an admin whom the provider knows, and who is the author in `deps`. */
 export async function openNamedSession(deps: ChangeDeps & AdminDeps, admin: Admin) {
   const { session, token } = deps.seals.newSession(admin, LIFE_MS.session)
   const expiresAt = isoTime(session.expiresAt)
   const details = { by: 'provider', role: admin.role, expires_at: expiresAt }
-  await record(deps, 'session.open', session.id, details)
+  await record(deps, 'session.open', { key_id: session.id }, details)
   return { token, expires_at: expiresAt }
 }
 
-/**
- * Ends a session on every gateway. Does nothing for the token itself, which has no session.
- * @param session the credential that was admitted
- */
+/** Ends a session on every gateway. The token itself has none. */
 export async function endAdminSession(
   deps: ChangeDeps & AdminDeps,
   adminToken: string,
   session: string,
 ): Promise<void> {
-  if (isNamed(session)) await record(deps, 'session.end', deps.seals.openSession(session).id, {})
-  else if (isSigned(adminToken, 'session', session)) {
-    await record(deps, 'session.end', idOf(session), {})
-  }
+  if (!isNamed(session) && !isSigned(adminToken, 'session', session)) return
+  const key_id = isNamed(session) ? deps.seals.openSession(session).id : idOf(session)
+  await record(deps, 'session.end', { key_id })
 }
 
-const record = (
-  { store, clock, author }: ChangeDeps,
-  action: NewChange['action'],
-  sessionId: string,
-  details: NewChange['details'],
-): Promise<void> =>
-  addChange(store, {
-    created_at: isoTime(clock.now()),
-    ...author,
-    action,
-    account_id: null,
-    key_id: sessionId,
-    details,
-  })
-
-const hasEnded = (
-  store: Store,
-  { id, openedAt }: Pick<NamedSession, 'id' | 'openedAt'>,
-): Promise<boolean> =>
+const hasEnded = (store: Store, { id, openedAt }: Pick<NamedSession, 'id' | 'openedAt'>) =>
   hasChange(store, { action: 'session.end', keyId: id, from: isoTime(openedAt - CLOCKS_APART_MS) })
 
 /** Returns an id without the signature. Sessions that expire in the same millisecond share it. */

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { KeyUses } from './key-uses.ts'
-import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
+import { findApiKeys, type KeyWithAccount } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
@@ -25,7 +25,7 @@ declare module 'fastify' {
     /** The key's account; set on every route that has a scope. */
     accountId: string
     /** The key itself; set on the same routes. */
-    apiKey: HeldApiKey
+    apiKey: KeyWithAccount
   }
 }
 
@@ -58,9 +58,7 @@ export interface AuthDeps {
   keyUses: KeyUses
 }
 
-/**
- * Creates a hook that admits only callers whose key has the route's scope, and sets their account.
- */
+/** Creates a hook that admits callers whose key has the route's scope, and sets their account. */
 export function createAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
@@ -72,20 +70,19 @@ export function createAuthenticator(deps: AuthDeps) {
 }
 
 /** Sets on the request which key and account it came from. */
-export function admit(request: FastifyRequest, key: HeldApiKey): void {
+export function admit(request: FastifyRequest, key: KeyWithAccount): void {
   request.accountId = key.account_id
   request.apiKey = key
 }
 
 /**
  * Returns the key in the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a valid key of a disabled
- *   account
+ * @throws ServiceError `UNAUTHENTICATED`; `ACCOUNT_DISABLED` for a valid key of a disabled account
  */
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,
   authorization: string | undefined,
-): Promise<HeldApiKey> {
+): Promise<KeyWithAccount> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
   if (key.disabled_at !== null) throw new ServiceError('ACCOUNT_DISABLED')
@@ -105,7 +102,10 @@ export const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
 /** Reads the key from the database for every call, so that a revoked key is refused at once. */
-async function findKey(store: Store, header: string | undefined): Promise<HeldApiKey | undefined> {
+async function findKey(
+  store: Store,
+  header: string | undefined,
+): Promise<KeyWithAccount | undefined> {
   const key = bearerToken(header)
   if (key === undefined) return undefined
   const hash = hashApiKey(key)

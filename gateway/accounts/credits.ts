@@ -26,10 +26,7 @@ export interface Payment {
   account: AccountRow
 }
 
-/**
- * Media of unknown length counts as this many seconds until it is measured. A list of sounds costs
- * at least as much.
- */
+/** Media of unknown length counts as this long. A list of sounds costs at least as much. */
 const LEAST_SECONDS = 1
 /** Seconds of media for which a list of sounds costs one second. */
 const LISTED_SECONDS = 10
@@ -41,16 +38,11 @@ export const costOf = (row: PricedRequest, duration: number): number =>
     : Math.ceil(duration) * promptsOfRow(row).length
 
 /**
- * Reserves what a new request costs, if an earlier request has measured its media. Otherwise
- * reserves the cost of the shortest media, so that no more requests wait than the balance could pay
- * for.
+ * Reserves the cost of a new request. Media that nobody has measured yet counts as the shortest, so
+ * that no more requests wait than the balance could pay for.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
-export async function reserveAtSubmit(
-  store: Store,
-  { row, account }: Payment,
-  now: string,
-): Promise<void> {
+export async function reserveAtSubmit(store: Store, { row, account }: Payment, now: string) {
   if (!isMetered(account)) return
   const { duration } = row
   if (await reserve(store, entryOf(row, duration ?? LEAST_SECONDS, now))) return
@@ -58,11 +50,7 @@ export async function reserveAtSubmit(
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
 
-/**
- * Reserves what a request costs once an engine has measured its media, unless the length was known
- * before.
- * @returns why the request cannot continue, or null if the cost is covered
- */
+/** Reserves what measured media costs. Returns why the request cannot continue, or null. */
 export async function reserveMeasured(
   store: Store,
   { row, account }: Payment,
@@ -84,10 +72,7 @@ type Charge =
   /** Why the request cannot be completed. */
   | { shortfall: string }
 
-/**
- * Releases the reservation of a request that is about to be COMPLETED, and charges it if its
- * account is metered.
- */
+/** Releases the reservation of a request before it is COMPLETED, and charges a metered account. */
 export async function charge(
   store: Store,
   { row, account }: Payment,

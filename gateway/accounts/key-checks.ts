@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isValid } from './auth.ts'
-import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
+import { findApiKeys, type KeyWithAccount } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
@@ -13,7 +13,7 @@ const FRESH_MS = 1_000
 const KEYS_MAX = 10_000
 
 interface Reading {
-  row: Promise<HeldApiKey | undefined>
+  row: Promise<KeyWithAccount | undefined>
   /** By `clock.elapsed`. */
   readAt: number
 }
@@ -29,10 +29,9 @@ export class KeyChecks {
   }
 
   /**
-   * Checks a key again.
    * @param key the row that was read when the call began
-   * @throws ServiceError `UNAUTHENTICATED` if the key has been revoked or rotated or has expired
-   *   since then; `ACCOUNT_DISABLED`
+   * @throws ServiceError `UNAUTHENTICATED` if it was revoked or rotated or has expired since then;
+   *   `ACCOUNT_DISABLED`
    */
   async assertStillValid(key: ApiKeyRow): Promise<void> {
     const row = await this.#read(key.key_id)
@@ -45,7 +44,7 @@ export class KeyChecks {
     })
   }
 
-  #read(keyId: string): Promise<HeldApiKey | undefined> {
+  #read(keyId: string): Promise<KeyWithAccount | undefined> {
     const now = this.#clock.elapsed()
     const reading = this.#readings.get(keyId)
     if (reading && now < reading.readAt + FRESH_MS) return reading.row

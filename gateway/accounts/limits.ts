@@ -1,38 +1,24 @@
-/**
- * The limits of an account: those that an admin has set for it, or else those of the settings. Only
- * this file knows which of the two applies.
- */
+/** The limits of an account: those that an admin has set for it, or else those of the settings. */
 
 import type { Priority } from '../../shared/priority.ts'
-import type { AccountRow, LimitColumns, LimitName } from '../store/schema/tables.ts'
-
-export const LIMIT_NAMES = [
-  'calls_per_minute',
-  'queued_requests',
-  'concurrent_jobs',
-  'media_bytes',
-  'seconds_per_month',
-  'streams',
-  'file_bytes',
-] as const satisfies readonly LimitName[]
+import type { Settings } from '../config.ts'
+import {
+  LIMIT_NAMES,
+  type AccountRow,
+  type LimitColumns,
+  type LimitName,
+} from '../store/schema/tables.ts'
 
 /** Settings that apply to accounts without limits of their own; 0 means no limit. */
-export interface LimitDefaults {
-  /** Calls per minute of each key. */
-  rateLimitPerMinute: number
-  /** Waiting requests. */
-  queueMaxPerAccount: number
-  /** Requests whose jobs are with the broker or an engine. */
-  jobsMaxPerAccount: number
-  /** Bytes of files, of outputs, and of reservations for outputs. */
-  mediaBytesMaxPerAccount: number
-  /** Seconds of completed requests in a calendar month (UTC), as they are charged. */
-  monthSecondsMaxPerAccount: number
-  /** Status streams and waiting calls at one gateway. */
-  streamsMaxPerAccount: number
-  /** Bytes of one uploaded file. */
-  fileBytesMax: number
-}
+export type LimitDefaults = Settings<
+  | 'rateLimitPerMinute'
+  | 'queueMaxPerAccount'
+  | 'jobsMaxPerAccount'
+  | 'mediaBytesMaxPerAccount'
+  | 'monthSecondsMaxPerAccount'
+  | 'streamsMaxPerAccount'
+  | 'fileBytesMax'
+>
 
 export interface Limit {
   name: LimitName
@@ -42,10 +28,7 @@ export interface Limit {
   of: 'account' | 'service'
 }
 
-/**
- * Returns the account's own limit, or else that of the settings.
- * @param byDefault the limit in the settings; 0 means none
- */
+/** Returns the account's own limit, or else that of the settings, in which 0 means none. */
 export function limitOf(account: Partial<LimitColumns>, name: LimitName, byDefault: number): Limit {
   const ownLimit = account[`max_${name}`] ?? null
   if (ownLimit !== null) return { name, max: ownLimit, of: 'account' }

@@ -7,6 +7,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import { limitOf, limitText, type Limit } from './limits.ts'
+import type { Settings } from '../config.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import { accountOf, heldMedia, mediaOf, type HeldMedia } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
@@ -14,23 +15,14 @@ import { firstEndOfOthers } from '../store/files.ts'
 import type { AccountRow, FileRow, RequestRow } from '../store/schema/tables.ts'
 import type { Clock } from '../../shared/clock.ts'
 
-/** Limits on what one account may hold. */
-export interface MediaLimits {
-  /** Files at once, including pending ones. */
-  filesMaxPerAccount: number
-  /** Bytes of files, of outputs, and of reservations for outputs. */
-  mediaBytesMaxPerAccount: number
-  /** Bytes of one file. */
-  fileBytesMax: number
-}
+export type MediaLimits = Settings<
+  'filesMaxPerAccount' | 'mediaBytesMaxPerAccount' | 'fileBytesMax'
+>
 
 /** The default for media in a bucket, which never fills up. */
 const BUCKET_BYTES_MAX = 100e9
 
-/**
- * Returns the default for an account's media limit: half of what all media may take, so that no
- * single account fills the disk.
- */
+/** Returns the default of an account's media limit: half of what all media may take. */
 export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
   if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX
   const { held } = await heldMedia(store)
@@ -39,8 +31,8 @@ export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore)
 
 /**
  * Checks that a new file fits into the quota; call it in the transaction that has stored it.
- * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit
- *   together with the others, including pending ones; `RATE_LIMITED` if there are too many files
+ * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit beside
+ *   the others; `RATE_LIMITED` if there are too many files
  */
 export async function assertFileRoom(
   store: Store,
@@ -72,7 +64,7 @@ export async function assertFileRoom(
 export function assertFileSize(
   account: AccountRow,
   bytes: number,
-  { fileBytesMax }: Pick<MediaLimits, 'fileBytesMax'>,
+  { fileBytesMax }: Settings<'fileBytesMax'>,
 ): void {
   const limit = limitOf(account, 'file_bytes', fileBytesMax)
   if (bytes <= limit.max) return
@@ -82,13 +74,12 @@ export function assertFileSize(
 }
 
 /**
- * Checks that an account has any quota left for the outputs of a new request. Their size is unknown
- * yet, so a single free byte is enough. Call it in the transaction that stores the request.
+ * Checks that a single byte is free for the outputs of a new request, whose size is unknown yet.
  * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
  */
 export function assertMediaRoom(
   account: AccountRow,
-  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Settings<'mediaBytesMaxPerAccount'>,
 ): void {
   const media = mediaOf(account)
   const limit = limitOf(account, 'media_bytes', byDefault)
@@ -99,17 +90,16 @@ export function assertMediaRoom(
 }
 
 /**
- * Checks whether the bytes just reserved for the outputs of an unfinished request fit into the
- * quota.
+ * Returns why the bytes just reserved for the outputs of an unfinished request do not fit; null if
+ * they do, or if they are no more than before.
  * @param row the request before they were reserved
  * @param account the account since then, read in the same transaction
- * @returns why they do not fit; null if they do, or if they are no more than before
  */
 export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,
   bytes: number,
   account: AccountRow,
-  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Settings<'mediaBytesMaxPerAccount'>,
 ): string | null {
   const media = mediaOf(account)
   const limit = limitOf(account, 'media_bytes', byDefault)

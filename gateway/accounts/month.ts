@@ -1,23 +1,17 @@
-/**
- * Limits how many seconds an account's requests may cost in a calendar month (UTC), metered or not.
- */
+/** Limits what an account's requests may cost in a calendar month (UTC), metered or not. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { costOf } from './credits.ts'
-import { limitOf, limitText, type LimitDefaults } from './limits.ts'
+import { limitOf, limitText } from './limits.ts'
+import type { Settings } from '../config.ts'
 import type { Store } from '../store/database.ts'
 import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 import { usedSince } from '../store/usage.ts'
 
-export type MonthLimit = Pick<LimitDefaults, 'monthSecondsMaxPerAccount'>
-
 /** The length of the month in a timestamp. */
 const MONTH_CHARACTERS = '2026-01'.length
 
-/**
- * Returns the seconds, as charged, of requests that the account completed in the month of `now`, a
- * timestamp.
- */
+/** Returns the seconds, as charged, that the account has used in the month of `now`. */
 export const usedInMonth = (
   store: Store,
   { account_id: accountId }: Pick<AccountRow, 'account_id'>,
@@ -26,13 +20,13 @@ export const usedInMonth = (
 
 /**
  * Checks the month's limit; call it in the transaction of a submit. Media of unknown length counts
- * as one second long. Requests in progress are always finished, even if they exceed the limit.
- * @throws ServiceError `RATE_LIMITED` if the seconds left in the month do not suffice
+ * as one second long. Requests in progress are finished even if they exceed the limit.
+ * @throws ServiceError `RATE_LIMITED`
  */
 export async function assertMonth(
   store: Store,
   { row, account }: { row: RequestRow; account: AccountRow },
-  { monthSecondsMaxPerAccount }: MonthLimit,
+  { monthSecondsMaxPerAccount }: Settings<'monthSecondsMaxPerAccount'>,
 ): Promise<void> {
   const limit = limitOf(account, 'seconds_per_month', monthSecondsMaxPerAccount)
   if (limit.max === Infinity) return

@@ -8,15 +8,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
-import { decrypt, encrypt, type Keys } from '../secrets.ts'
+import type { Settings } from '../config.ts'
+import { decrypt, encrypt } from '../secrets.ts'
 import type { SignInChecks } from './oidc.ts'
-import type { OidcSettings } from './oidc-settings.ts'
 import type { Admin } from './roles.ts'
 
 const PREFIX = 'adm_named_'
 /**
- * At the provider, and then from the callback to the page, which another gateway may serve whose
- * clock is a minute ahead.
+ * At the provider, and until the page takes over, from a gateway whose clock may be a minute ahead.
  */
 const LIFE_MS = { signIn: 10 * MINUTE_MS, handOver: 2 * MINUTE_MS } as const
 
@@ -37,7 +36,7 @@ interface Timed {
 
 export interface SealDeps {
   clock: Clock
-  config: { encryptionKeys: Keys; oidc?: OidcSettings | undefined }
+  config: Settings<'encryptionKeys' | 'oidc'>
 }
 
 /** Seals and opens what a browser keeps. What is opened is undefined when it is forged or over. */

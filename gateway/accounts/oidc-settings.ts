@@ -14,7 +14,6 @@ export interface OidcSettings {
   scopes: string
   /** The claim whose values give a role: its name, or a path such as `realm_access.roles`. */
   roleClaim: string
-  /** Values of the claim. */
   valuesOf: Readonly<Record<Role, readonly string[]>>
 }
 

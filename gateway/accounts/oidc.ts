@@ -38,8 +38,8 @@ export class OidcProvider {
   }
 
   /**
-   * Where the browser goes to sign in, and what to check when it is back.
-   * @throws ServiceError `SERVICE_UNAVAILABLE` when the provider does not answer as it should
+   * Returns where the browser signs in, and what to check when it is back.
+   * @throws ServiceError `SERVICE_UNAVAILABLE` if the provider does not answer as it should
    */
   async begin(redirectUri: string): Promise<{ url: string; checks: SignInChecks }> {
     const client = await library()
@@ -58,10 +58,10 @@ export class OidcProvider {
   }
 
   /**
-   * Who the browser comes back as. No token outlives this.
+   * Returns who came back. No token outlives this.
    * @param address the redirect URI with the provider's answer in its query
-   * @throws ServiceError `PERMISSION_DENIED` for somebody without a role; `UNAUTHENTICATED` when
-   *   the answer is not one to this sign-in; `SERVICE_UNAVAILABLE`
+   * @throws ServiceError `PERMISSION_DENIED` for somebody without a role; `UNAUTHENTICATED` for an
+   *   answer to another sign-in; `SERVICE_UNAVAILABLE`
    */
   async finish(address: URL, checks: SignInChecks): Promise<Admin> {
     const client = await library()

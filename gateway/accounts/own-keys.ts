@@ -1,7 +1,4 @@
-/**
- * The keys of an account, managed with one of them that has the scope `keys:manage`. No key can
- * grant more than it has itself, nor for longer (docs/decisions/accounts.md).
- */
+/** Keys that a key of the account manages, with no more rights than its own, nor for longer. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, DAY_SECONDS } from '../../shared/durations.ts'
@@ -24,8 +21,7 @@ import { isValid } from './auth.ts'
 import { checkCreateOwnKey } from './schemas.ts'
 
 /**
- * Limits of one account. The record of changes is kept for good, so clients must not be able to
- * fill it.
+ * Limits of one account, so that clients cannot fill the record of changes, which is kept for good.
  */
 export const OWN_KEYS = { validMax: 100, changesPerDayMax: 100, daysShown: 30 } as const
 
@@ -34,14 +30,10 @@ const TOOL = 'account_api'
 export interface OwnKeyDeps extends AccountDeps {
   /** The key that the call was made with. */
   caller: ApiKeyRow
-  /** The address of the client. */
   client: string
 }
 
-/**
- * Returns the keys that are valid, or that ended in the last `daysShown` days, oldest first,
- * without their secrets.
- */
+/** Returns the keys that are valid or ended in the last `daysShown` days, oldest first. */
 export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
   const since = isoTime(clock.now() - OWN_KEYS.daysShown * DAY_MS)
   const keys = await listKeysSince(store, caller.account_id, since)
@@ -50,8 +42,7 @@ export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
 
 /**
  * Creates a key that has the limits of the caller's key, or a lower class, and expires no later.
- * @throws ServiceError what is wrong with `body`, a CreateOwnKeyRequest; `PERMISSION_DENIED`;
- *   `RATE_LIMITED`
+ * @throws ServiceError what is wrong with `body`; `PERMISSION_DENIED`; `RATE_LIMITED`
  */
 export const createOwnKey = (deps: OwnKeyDeps, body: unknown) =>
   createKey(
@@ -79,8 +70,7 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   })
 
 /**
- * Revokes a key of the account. That key may have more rights than the caller's, because revoking
- * it grants none.
+ * Revokes a key of the account, even one with more rights: revoking it grants none.
  * @throws ServiceError `NOT_FOUND`, also for keys of others
  */
 export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>
@@ -100,7 +90,6 @@ const assertOwn =
 
 type Rights = Pick<ApiKeyRow, 'scopes' | 'expires_at' | 'own_calls_per_minute' | 'own_priority'>
 
-/** @throws ServiceError `PERMISSION_DENIED` */
 function assertNoMore(caller: Rights, key: Rights): void {
   const held = JSON.parse(caller.scopes) as string[]
   const further = (JSON.parse(key.scopes) as string[]).filter((scope) => !held.includes(scope))
@@ -152,7 +141,6 @@ export async function assertMayChange(
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
 async function assertRoom({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
   const now = clock.now()
   const keys = await listKeysSince(store, caller.account_id, isoTime(now))

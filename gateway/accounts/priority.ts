@@ -2,12 +2,8 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Priority } from '../../shared/priority.ts'
+import type { Settings } from '../config.ts'
 import type { AccountRow, ApiKeyRow } from '../store/schema/tables.ts'
-
-export interface PriorityDefault {
-  /** The highest class of accounts that have none of their own. */
-  priority: Priority
-}
 
 interface PriorityHolders {
   account: Pick<AccountRow, 'own_priority'>
@@ -17,7 +13,7 @@ interface PriorityHolders {
 /** The highest class that may be asked for with a key, which its requests have that name none. */
 export function highestPriority(
   { account, key }: PriorityHolders,
-  { priority }: PriorityDefault,
+  { priority }: Settings<'priority'>,
 ): Priority {
   const ofAccount = account.own_priority ?? priority
   return ofAccount === 'batch' ? ofAccount : (key.own_priority ?? ofAccount)
@@ -27,7 +23,7 @@ export function highestPriority(
 export function priorityOf(
   holders: PriorityHolders,
   asked: Priority | undefined,
-  config: PriorityDefault,
+  config: Settings<'priority'>,
 ): Priority {
   const highest = highestPriority(holders, config)
   if (asked === undefined || asked === highest || asked === 'batch') return asked ?? highest

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of accounts and keys, with the checks of request bodies. The command-line tools and
- * the admin API take the same bodies. All of this is an extension of the contract.
+ * JSON Schemas of accounts and keys, with the checks of request bodies, which the command-line
+ * tools and the admin API share. All of this is an extension of the contract.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
@@ -8,7 +8,7 @@ import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { PRIORITIES } from '../../shared/priority.ts'
 import { SCOPES } from './auth.ts'
 import { listOf } from '../api/list-schemas.ts'
-import { NO_NUL } from '../api/schemas.ts'
+import { DateTime, NO_NUL, Nullable } from '../api/schemas.ts'
 import type { LimitName } from '../store/schema/tables.ts'
 import { checkOf } from '../api/validation.ts'
 
@@ -16,8 +16,7 @@ const CREDIT_SECONDS_MAX = 1_000_000_000
 const NAME_CHARACTERS_MAX = 200
 
 const Name = Type.String({ pattern: NO_NUL, minLength: 1, maxLength: NAME_CHARACTERS_MAX })
-const DateTime = Type.String({ format: 'date-time' })
-const MaybeDateTime = Type.Union([DateTime, Type.Null()])
+const MaybeDateTime = Nullable(DateTime)
 const Scopes = Type.Array(Type.Enum([...SCOPES]), {
   minItems: 1,
   maxItems: SCOPES.length,
@@ -66,8 +65,8 @@ export const KeyLimitsRequest = Type.Object(
 
 const OwnLimits = Type.Object(
   {
-    ...limitsOfType((description) => Type.Union([Type.Integer(), Type.Null()], { description })),
-    priority: Type.Union([Type.Enum([...PRIORITIES]), Type.Null()], { description: PRIORITY }),
+    ...limitsOfType((description) => Nullable(Type.Integer(), { description })),
+    priority: Nullable(Type.Enum([...PRIORITIES]), { description: PRIORITY }),
   },
   { title: 'OwnLimits' },
 )
@@ -76,8 +75,8 @@ const StandingLimits = Type.Object(
   limitsOfType((description) =>
     Type.Object(
       {
-        max: Type.Union([Type.Integer(), Type.Null()], { description: '`null` means no limit.' }),
-        used: Type.Union([Type.Integer(), Type.Null()], {
+        max: Nullable(Type.Integer(), { description: '`null` means no limit.' }),
+        used: Nullable(Type.Integer(), {
           description: 'How much is used now; `null` for a limit that applies to each key or file.',
         }),
       },
@@ -175,11 +174,11 @@ const apiKeyFields = {
   created_at: DateTime,
   expires_at: MaybeDateTime,
   revoked_at: MaybeDateTime,
-  last_used_at: Type.Union([DateTime, Type.Null()], { description: 'Updated once a minute.' }),
-  calls_per_minute: Type.Union([Type.Integer(), Type.Null()], {
+  last_used_at: Nullable(DateTime, { description: 'Updated once a minute.' }),
+  calls_per_minute: Nullable(Type.Integer(), {
     description: "The key's own limit; `null` to use that of its account.",
   }),
-  priority: Type.Union([Type.Enum([...PRIORITIES]), Type.Null()], {
+  priority: Nullable(Type.Enum([...PRIORITIES]), {
     description: `${PRIORITY} \`null\` to use that of its account.`,
   }),
 }
@@ -236,7 +235,6 @@ export const CreateOwnKeyRequest = Type.Object(newKeyFields, {
 })
 
 export type Account = Static<typeof Account>
-export type Usage = Static<typeof Usage>
 export type ApiKey = Static<typeof ApiKey>
 export type NewApiKey = Static<typeof NewApiKey>
 

@@ -2,7 +2,8 @@
 
 import { Type, type Static } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
+import { Nullable } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { listUsage } from '../store/usage.ts'
 import type { AccountDeps } from './accounts.ts'
@@ -36,7 +37,7 @@ export const AccountUsageDays = Type.Object(
     data: Type.Array(AccountUsageDay, {
       description: 'By day and account; without days on which an account used nothing.',
     }),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    next_cursor: Nullable(Type.String()),
   },
   { title: 'AccountUsageDays' },
 )
@@ -44,7 +45,6 @@ export const AccountUsageDays = Type.Object(
 type Row = Static<typeof AccountUsageDay>
 
 export interface UsageQuery extends DaysQuery {
-  /** Only this account's. */
   accountId?: string | undefined
 }
 
@@ -60,10 +60,10 @@ export async function usageByDay(
   const start = pageStartOf(cursor)
   const after = start && { day: dayOfCursor(start.created_at), account_id: start.id }
   const rows = await listUsage(store, { ...days, accountId, limit: limit + 1, after })
-  const { page, next } = pageOf(rows, limit)
-  const next_cursor = next
-    ? cursorAfter({ created_at: `${next.day}${MIDNIGHT}`, id: next.account_id })
-    : null
+  const { page, next_cursor } = pageOf(rows, limit, ({ day, account_id: id }) => ({
+    created_at: `${day}${MIDNIGHT}`,
+    id,
+  }))
   return { object: 'list', ...days, data: page.map(present), next_cursor }
 }
 
@@ -110,8 +110,7 @@ function csvCell(cell: string | number): string {
 }
 
 /**
- * Returns whether a call asks for CSV.
- * @param format of the query, which has precedence
+ * Returns whether a call asks for CSV; the query's `format` goes before the header.
  * @throws ServiceError `INVALID_PARAMETER` for an unknown format
  */
 export function asksForCsv(format: unknown, accept = ''): boolean {

@@ -1,34 +1,23 @@
 /** Reads an account's use by day. */
 
 import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
-import { DAY_SECONDS } from '../../shared/durations.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { readUsage } from '../store/usage.ts'
-import type { Usage } from './schemas.ts'
 import type { AccountDeps } from './accounts.ts'
 
 /** At most this many days in one response. */
 export const USAGE_DAYS_MAX = 366
 const DAYS_BY_DEFAULT = 30
-const DAY_MS = 1_000 * DAY_SECONDS
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** Values that a client may have given. */
 export interface DaysQuery {
   from?: unknown
   to?: unknown
 }
 
-/**
- * Returns an account's usage by day.
- * @throws ServiceError `INVALID_PARAMETER` if `from` or `to` is not a day, or if there are too many
- *   days
- */
-export async function usageOf(
-  { store, clock }: AccountDeps,
-  accountId: string,
-  query: DaysQuery,
-): Promise<Usage> {
+/** Returns an account's usage by day. @throws ServiceError `INVALID_PARAMETER` like `daysOf` */
+export async function usageOf({ store, clock }: AccountDeps, accountId: string, query: DaysQuery) {
   const days = daysOf(query, clock)
   const rows = await readUsage(store, accountId, days)
   const data = rows.map(({ account_id: _accountId, device_seconds: _device, ...day }) => day)

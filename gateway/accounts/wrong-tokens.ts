@@ -1,7 +1,6 @@
 /**
- * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted only in this process, because
- * strangers must not be able to cause database writes. So each gateway has a count of its own,
- * which starts at zero when it restarts.
+ * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted in this process alone,
+ * because strangers must not be able to cause database writes.
  */
 
 import type { Clock } from '../../shared/clock.ts'

@@ -6,16 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 
 const FORM = /^multipart\/form-data\b/i
 
-export interface BodyDeadline {
-  /** The time for a complete JSON body, and the longest pause within an upload. */
-  bodySecondsMax: number
-}
-
-/**
- * Limits the time for bodies. Install it before the routes concerned. Forms have files, and so
- * deadlines of their own (form.ts).
- * @param secondsMax the time for a whole body
- */
+/** Limits the time for whole bodies of the routes that follow, but not for forms (form.ts). */
 export function installBodyDeadline(app: FastifyInstance, secondsMax: number): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (!headers['content-length'] && !headers['transfer-encoding']) return payload

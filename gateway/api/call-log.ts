@@ -1,33 +1,32 @@
-/** Fields of a call's log line: whose call it was, from where, and what failed. */
+/** Fields of a call's log line: its id, whose call it was, from where, and what failed. */
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode, ServiceError } from '../../shared/errors.ts'
 import { matchesCidrs } from '../../shared/http/public-address.ts'
+import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client's address. */
     client: string
   }
 }
 
-export interface TrustedProxies {
-  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: readonly string[]
-}
+/** An id that is fit for a log. */
+const CALL_ID = /^[\w.:-]{1,128}$/
 
-/** Returns whose call it is. */
+/** Returns the caller's own X-Request-Id if it is fit for a log, otherwise a new id. */
+export const callIdOf = (callerId: unknown, kind: 'http' | 'grpc'): string =>
+  typeof callerId === 'string' && CALL_ID.test(callerId) ? callerId : newId(kind)
+
 export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
   accountId,
   keyId,
 })
 
-/**
- * Codes of 500 and above that are caused by what a client named, so that the log needs no stack.
- */
+/** Codes of 500 and above for what a client named, so that the log needs no stack. */
 const OF_CLIENTS: readonly ErrorCode[] = ['MEDIA_FETCH_FAILED']
 
 /** Logs a failure with its cause if the gateway is at fault. */
@@ -40,16 +39,12 @@ export function logFailure(
   log.error({ err: error, cause, callId }, code)
 }
 
-/**
- * Returns the client's address by Fastify's trustProxy. A proxy may pass on something that is not
- * an address.
- */
+/** Returns the client's address by Fastify's trustProxy. A proxy may pass on what is no address. */
 export const clientAddress = ({ ip, socket }: FastifyRequest): string =>
   isIP(ip) > 0 ? ip : (socket.remoteAddress ?? '')
 
 /**
- * Returns the client's address over gRPC, by the same rule: of those that have passed the call on,
- * the nearest that is not a trusted proxy.
+ * Returns the client's address over gRPC, by the same rule: the nearest that is no trusted proxy.
  * @param peer `host:port` of the connection
  * @param forwardedFor the values of X-Forwarded-For, each with addresses, the nearest last
  * @param trustedProxies networks in CIDR notation

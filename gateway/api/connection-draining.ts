@@ -1,7 +1,4 @@
-/**
- * Asks clients to close their connections before a gateway stops, because a connection that is cut
- * while a request is on its way breaks that request.
- */
+/** Asks clients to close connections before a gateway stops: a cut one may break a request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'

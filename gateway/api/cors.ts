@@ -1,11 +1,10 @@
 /**
- * Lets web pages of the configured origins call the API with a key. Cookies are not allowed,
- * because the page's sessions and the admin API are only for their own origin.
+ * Lets web pages of configured origins call the API with a key, but without cookies: the page's
+ * sessions and the admin API are only for their own origin.
  */
 
 import type { FastifyInstance } from 'fastify'
 
-/** Paths of the API and of media. */
 const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -19,10 +18,7 @@ const EXPOSED =
   'content-disposition, content-range, preference-applied, ratelimit-limit, ' +
   'ratelimit-remaining, ratelimit-reset, retry-after, x-fal-request-id, x-request-id'
 
-/**
- * Allows these origins. Install it before all routes.
- * @param origins such as `https://app.example.com`
- */
+/** Allows origins such as `https://app.example.com`. Install it before all routes. */
 export function installCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {

@@ -1,9 +1,7 @@
-/**
- * JSON Schemas of webhook endpoints, and the checks of their request bodies. All of this is an
- * extension of the contract.
- */
+/** JSON Schemas of webhook endpoints, and the checks of their request bodies: an extension. */
 
 import { Type, type Static } from 'typebox'
+import { DAY_SECONDS } from '../../shared/durations.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { listOf, pagedListOf } from './list-schemas.ts'
 import { DateTime, NO_NUL, Nullable, WebhookDeliveryStatus } from './schemas.ts'
@@ -12,7 +10,7 @@ import { EVENT_TYPES } from './webhook-schemas.ts'
 
 const DESCRIPTION_CHARACTERS_MAX = 200
 /** How long the old secret signs, too, after a rotation. */
-export const OVERLAP_SECONDS = { max: 7 * 86_400, default: 86_400 } as const
+export const OVERLAP_SECONDS = { max: 7 * DAY_SECONDS, default: DAY_SECONDS } as const
 /** How many deliveries one replay restarts. */
 export const REPLAY_MAX = 10_000
 

@@ -9,13 +9,11 @@ import type { WebhookEvent } from './webhook-schemas.ts'
 
 export const FAL_APP = 'fal-ai/sam-audio'
 
-/** The models of the app that are supported. */
 export const FAL_MODELS = ['separate', 'span-separate'] as const
 
 /** The path at which gateways answer fal's clients. Each of fal's hosts has a folder there. */
 export const FAL_PATH = '/fal'
 
-/** The path of the app's queue. */
 export const FAL_QUEUE = `${FAL_PATH}/queue/${FAL_APP}`
 
 /** Returns the address that stands for a client's uploaded Blob, for `audio_url`. */
@@ -23,8 +21,8 @@ export const falFileUrl = (publicUrl: string, fileId: string): string =>
   `${publicUrl}${FAL_PATH}/files/${fileId}`
 
 /**
- * Returns the path within `FAL_PATH` for one of fal's own addresses, which its client names in the
- * header `x-fal-target-url` if it has a proxy. Returns undefined for any other address.
+ * Returns the path within `FAL_PATH` for an address of fal, which its client names in the header
+ * `x-fal-target-url` if it has a proxy; undefined for any other address.
  */
 export function falPath(target: string): string | undefined {
   if (!URL.canParse(target)) return undefined
@@ -35,7 +33,7 @@ export function falPath(target: string): string | undefined {
 }
 
 /**
- * Returns the body of a submit for the input of fal's `separate` or `span-separate`.
+ * Returns the body of a submit for fal's input.
  * @throws ServiceError `INVALID_PARAMETER` for what Winnow lacks
  */
 export function submitBody(
@@ -67,7 +65,6 @@ export function submitBody(
   return { input: { ...others, ...source }, ...(webhookUrl !== undefined && { webhookUrl }) }
 }
 
-/** Returns a request's addresses in fal's queue. */
 export function falAddresses(publicUrl: string, requestId: string) {
   const url = `${publicUrl}${FAL_QUEUE}/requests/${requestId}`
   return {
@@ -78,10 +75,7 @@ export function falAddresses(publicUrl: string, requestId: string) {
   }
 }
 
-/**
- * Returns fal's status of a request. A request that has failed is COMPLETED, and its result says
- * why.
- */
+/** Returns fal's status of a request. One that has failed is COMPLETED, and its result says why. */
 export function falStatus(publicUrl: string, status: QueueStatusResponse): object {
   const addresses = falAddresses(publicUrl, status.request_id)
   if (status.status === 'IN_QUEUE') {
@@ -103,7 +97,6 @@ export function falStatus(publicUrl: string, status: QueueStatusResponse): objec
   }
 }
 
-/** Returns the body of fal's webhook. */
 export function falEvent(event: WebhookEvent): object {
   const ids = { request_id: event.request_id, gateway_request_id: event.request_id }
   if (event.status === 'COMPLETED') return { ...ids, status: 'OK', payload: event.data }
@@ -112,7 +105,7 @@ export function falEvent(event: WebhookEvent): object {
 }
 
 /**
- * Returns fal's status and body for an error. What is wrong with the input is 422, as in FastAPI.
+ * Returns fal's status and body for an error; 422 for what is wrong with the input, as in FastAPI.
  */
 export function falError(error: ServiceError): { status: number; body: object } {
   const { code, message, param } = error

@@ -48,7 +48,6 @@ export interface Form extends FormFields {
 export interface FormOptions {
   /** The time for the fields before the file to arrive, and again for those after it. */
   secondsMax: number
-  /** Aborts when the client is gone. */
   signal: AbortSignal
 }
 
@@ -208,9 +207,7 @@ function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/**
- * Turns errors of a form's parser into 400, unless they have a status, as those for its limits do.
- */
+/** Turns errors of a form's parser into 400, except those for its limits, which have a status. */
 function asInvalid(error: Error & { statusCode?: number; code?: string }): never {
   if (error.code === 'ECONNRESET' || error.statusCode !== undefined) throw error
   throw new ServiceError('INVALID_REQUEST', { message: `The form is broken: ${error.message}.` })
@@ -219,10 +216,7 @@ function asInvalid(error: Error & { statusCode?: number; code?: string }): never
 const invalid = (message: string, param?: string) =>
   new ServiceError('INVALID_REQUEST', { message, ...(param !== undefined && { param }) })
 
-/**
- * Returns how many bytes the file can have at most: `most`, or those of the whole form if they are
- * known and fewer.
- */
+/** Returns the most bytes that the file can have: `most`, or those of the whole form if fewer. */
 export function fileBytesMax({ headers }: FastifyRequest, most: number): number {
   const length = Number(headers['content-length'] ?? most)
   if (length > most + BODY_BYTES_MAX) {

@@ -6,8 +6,8 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g
 export const compactJson = (json: string): string => tokensOf(json).join('')
 
 /**
- * Returns the compact text of a field of the object in `json`, which must be valid. If several
- * fields have the name, the last one counts, as in JSON.parse. Returns undefined if there is none.
+ * Returns the compact text of a field of the object in valid `json`; undefined if there is none. Of
+ * several with the name, the last one counts, as in JSON.parse.
  */
 export function fieldText(json: string, field: string): string | undefined {
   const tokens = tokensOf(json)
@@ -40,10 +40,7 @@ const BACKSLASH = 92
 /** Bytes that begin a value: a comma, and the brackets of arrays and objects. */
 const BEGINNINGS = new Set([44, 91, 123])
 
-/**
- * Returns whether JSON text holds more values than `most`, including those of repeated names. It is
- * read once, only up to the value that is too many, and need not be valid.
- */
+/** Returns whether JSON text, even invalid, holds more than `most` values, up to which it reads. */
 export function hasMoreValuesThan(most: number, json: string): boolean {
   let values = 1
   for (let i = 0; i < json.length && values <= most; i += 1) {

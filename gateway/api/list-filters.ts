@@ -1,7 +1,4 @@
-/**
- * Reads the filters of lists, above all that of requests. Unlike other values of a query, wrong
- * ones are refused.
- */
+/** Reads the filters of lists. Unlike other values of a query, wrong ones are refused. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'

@@ -5,15 +5,10 @@ import { localUrl } from '../../shared/local-url.ts'
 import { onPort, type Address } from '../../shared/process/on-port.ts'
 
 /**
- * Lets an application listen on its address, or with `fd` on that open socket instead.
- * @returns its URL on this machine
+ * Listens on an address, or with `fd` on that open socket, and returns the URL on this machine.
  * @throws StartError when the port is taken
  */
-export async function listen(
-  app: FastifyInstance,
-  address: Address,
-  fd: number | undefined,
-): Promise<string> {
+export async function listen(app: FastifyInstance, address: Address, fd: number | undefined) {
   const { host, port } = address
   // Fastify's types lack `fd`; with it, the host is not used.
   const inherited = { fd, host: '0.0.0.0' } as object

@@ -2,30 +2,24 @@
 
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Audience, Claims, SignedMethod } from '../media-store/signed-url.ts'
+import type { Audience, Claims } from '../media-store/signed-url.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Clock } from '../../shared/clock.ts'
 
 interface MediaEndpoint {
-  method: SignedMethod
   key: string
-  /**
-   * Whose addresses the endpoint accepts. An address from a gateway of 0.2.0 names nobody, and
-   * counts as one for the first.
-   */
+  /** Whose addresses the endpoint accepts. One from a gateway of 0.2.0 counts as for the first. */
   audiences: readonly [Audience, ...Audience[]]
 }
 
-/**
- * Returns the claims of a request's signed address.
- * @throws ServiceError if the address does not allow this call
- */
+/** Returns the claims of a signed address. @throws ServiceError if it does not allow this call */
 export function checkAddress(
   request: FastifyRequest,
-  { method, key, audiences }: MediaEndpoint,
+  { key, audiences }: MediaEndpoint,
   { clock, mediaStore }: { clock: Clock; mediaStore: Pick<LocalDisk, 'check'> },
 ): Claims & { audience: Audience } {
   const query = request.query as Record<string, unknown>
+  const method = ['GET', 'HEAD'].includes(request.method) ? 'GET' : 'PUT'
   const claims = mediaStore.check(method, key, query, clock.now())
   if (claims === 'forged') {
     throw new ServiceError('PERMISSION_DENIED', {

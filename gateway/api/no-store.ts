@@ -1,7 +1,4 @@
-/**
- * Keeps answers out of caches, because those of an account contain secrets, signed addresses or its
- * data.
- */
+/** Keeps answers with secrets, signed addresses or data of an account out of caches. */
 
 import type { FastifyInstance } from 'fastify'
 

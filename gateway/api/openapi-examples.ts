@@ -1,6 +1,6 @@
 /**
  * Descriptions, examples and rules between fields for the components of the API description, by the
- * title of the schema. A test validates each example against its schema.
+ * title of the schema. A test validates each example.
  */
 
 const REQUEST_ID = 'req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e'

@@ -1,6 +1,6 @@
 /** The API description (OpenAPI 3.1), made from the schemas of the routes. */
 
-import swagger from '@fastify/swagger'
+import swagger, { type SwaggerTransform } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../shared/errors.ts'
 import { NOTES } from './openapi-examples.ts'
@@ -63,30 +63,56 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
-    transform: ({ schema: own, url, route }) => {
-      const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
-      const scope = route.config?.scope
-      if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
-      const response = {
-        ...(schema?.response as object),
-        ...retryResponses(isHolding(schema) ? [QUOTA] : []),
-      }
-      const limited = { ...schema, response }
-      if (!scope) return { url, schema: limited }
-      if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
-      const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
-      return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
-    },
+    transform: describeRoute,
   })
 }
 
-/**
- * Returns the responses of an operation, for its successes and its errors. An error is a code, or a
- * status for all codes that have it.
- */
+/** Adds to the schema of a route what its scope and its path say. */
+const describeRoute: SwaggerTransform = ({ schema: own, url, route: { config, method } }) => {
+  const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
+  const scope = config?.scope
+  if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
+  const response = {
+    ...responses({}, commonErrors(scope, method)),
+    ...(schema?.response as object),
+    ...retryResponses(isHolding(schema) ? [QUOTA] : []),
+  }
+  const limited = { ...schema, response, ...(scope && pathParameters(url)) }
+  if (!scope) return { url, schema: limited }
+  if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
+  const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
+  return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
+}
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  endpoint_id: 'As returned when the endpoint was created.',
+  file_id: 'As returned when the file was created.',
+  key_id: 'The middle part of the key.',
+  request_id: 'As returned by the submit.',
+  share_id: 'As returned when the share was created.',
+}
+
+/** Returns the schema of the parameter in a path, if there is one. */
+function pathParameters(url: string): { params?: object } {
+  const [, name = ''] = /:(\w+)/.exec(url) ?? []
+  const description = PATH_PARAMETERS[name]
+  if (description === undefined) return {}
+  return { params: { type: 'object', properties: { [name]: { type: 'string', description } } } }
+}
+
+/** Returns the errors of all calls that need such a scope, or without one, of all by admins. */
+function commonErrors(scope: string | undefined, method: string | string[]): Errors {
+  if (scope === 'any') return [401, 'ACCOUNT_DISABLED', 500]
+  if (scope) return [401, 403, 500]
+  return method === 'GET' ? [401, 500] : [401, 'PERMISSION_DENIED', 500]
+}
+
+type Errors = readonly (number | ErrorCode)[]
+
+/** Returns the responses of an operation: its successes, and its errors by code or by status. */
 export function responses(
   success: Record<number, object>,
-  errors: readonly (number | ErrorCode)[],
+  errors: Errors = [],
 ): Record<number, object> {
   const codes = errors.flatMap((error) => (typeof error === 'string' ? [error] : codesOf(error)))
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
@@ -105,9 +131,7 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Returns whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/**
- * Responses to every call with a key or the secret of a share: 429 if there is a limit, and 503.
- */
+/** Responses to calls with a key or a share's secret: 429 if there is a limit, and 503. */
 export const retryResponses = (quota: readonly ErrorCode[] = []) => ({
   429: retryResponse(['RATE_LIMITED', ...quota]),
   503: retryResponse(codesOf(503)),
@@ -156,10 +180,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/**
- * Returns the API description. Every titled schema stands once, under `components`, with references
- * elsewhere.
- */
+/** Returns the API description, with every titled schema once, under `components`. */
 export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const components: Record<string, Json> = {}
   const extract = (value: Json): Json => {

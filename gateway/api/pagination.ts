@@ -1,6 +1,7 @@
 /** Reads values of query strings. An invalid value counts as the default, and is not refused. */
 
 import { isId } from '../../shared/ids.ts'
+import type { PageStart } from '../store/pages.ts'
 
 const INTERVAL_SECONDS = { least: 1, most: 10, default: 2 }
 /** A time as the database writes it. */
@@ -22,24 +23,20 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
-/** The item after which a page begins, in the order of the list. */
-export interface PageStart {
-  created_at: string
-  id: string
-}
-
-/**
- * Returns the items of one page, from rows with one more than that, and the last item if there are
- * more.
- */
-export function pageOf<T>(rows: readonly T[], limit: number): { page: T[]; next: T | undefined } {
+/** Returns the items of a page from `limit + 1` rows, and the cursor of the next page, if any. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  startAfter: (last: Row) => PageStart,
+): { page: Row[]; next_cursor: string | null } {
   const page = rows.slice(0, limit)
-  return { page, next: rows.length > limit ? page.at(-1) : undefined }
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { page, next_cursor: last === undefined ? null : cursorOf(startAfter(last)) }
 }
 
-/** Returns a cursor for the page after `last`, which is opaque to clients. */
-export const cursorAfter = (last: PageStart): string =>
-  Buffer.from(JSON.stringify([last.created_at, last.id])).toString('base64url')
+/** A cursor is opaque to clients. */
+export const cursorOf = (start: PageStart): string =>
+  Buffer.from(JSON.stringify([start.created_at, start.id])).toString('base64url')
 
 export function pageStartOf(cursor: unknown): PageStart | undefined {
   if (typeof cursor !== 'string') return undefined

@@ -3,7 +3,7 @@
  * bodies and the API description. A schema with a title is a component of the description.
  */
 
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static, type TSchema, type TSchemaOptions } from 'typebox'
 import { pagedListOf } from './list-schemas.ts'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
@@ -29,7 +29,9 @@ export const Uri = Type.String({ format: 'uri' })
 const ModelId = Type.Enum([MODEL_ID, SOUNDS_MODEL], {
   description: 'What was requested. `audio/sounds`, a list of sounds, is an extension.',
 })
-export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const Count = Type.Integer({ minimum: 0 })
+export const Nullable = <T extends TSchema>(schema: T, options: TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options)
 
 export const ErrorResponse = Type.Object(
   {

@@ -1,15 +1,13 @@
-/**
- * JSON Schemas of shares, and the check of their request bodies. All of this is an extension of the
- * contract.
- */
+/** JSON Schemas of shares, and the check of their request bodies: an extension. */
 
 import { Type, type Static } from 'typebox'
+import { DAY_SECONDS } from '../../shared/durations.ts'
 import { listOf } from './list-schemas.ts'
 import { SeparationData } from './result-schemas.ts'
 import { DateTime } from './schemas.ts'
 import { checkOf } from './validation.ts'
 
-export const SHARE_SECONDS = { min: 60, max: 7 * 86_400, default: 86_400 } as const
+export const SHARE_SECONDS = { min: 60, max: 7 * DAY_SECONDS, default: DAY_SECONDS } as const
 
 export const CreateShareRequest = Type.Object(
   {

@@ -9,10 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Traces the calls of this scope from here on. A trace span ends when its answer begins, because
- * that of a status stream must not last as long as the stream.
- */
+/** Traces the calls of this scope, each until its answer begins: a status stream may last long. */
 export function installTracing(app: FastifyInstance): void {
   if (!isTracing()) return
   app.decorateRequest('span', null)

@@ -13,7 +13,6 @@ import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { SubmitAudioSoundsRequest, type AudioSoundsInput } from './sounds-schemas.ts'
 import { withoutNulls } from './nulls.ts'
-import { unfitTextAt } from './well-formed-text.ts'
 import { WebhookTestRequest } from './webhook-schemas.ts'
 
 /** A checked submission with its defaults filled in. */
@@ -48,16 +47,13 @@ type Problem = ReturnType<Validator['Errors']>[number]
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 const soundsRequest = Compile(SubmitAudioSoundsRequest)
 
-/** @throws ServiceError that names the first mistake in a body of endpoint 3 */
 export const checkCreateFile = checkOf(CreateFileRequest)
 
-/** @throws ServiceError that names the first mistake in the body of a webhook test */
 export const checkWebhookTest = checkOf(WebhookTestRequest)
 
 /**
  * Checks the body of a separation.
- * @param metadataText the compact JSON of the body's metadata, with numbers as the client wrote
- *   them
+ * @param metadataText the compact JSON of its metadata, with numbers as the client wrote them
  * @throws ServiceError that names the first mistake in a body of endpoint 5
  */
 function checkSeparation(body: unknown, metadataText?: string): Submission {
@@ -90,7 +86,6 @@ function checkSoundsRequest(body: unknown, metadataText?: string): Submission {
   }
 }
 
-/** The checks of bodies that submit requests, by kind. */
 export const SUBMISSION_CHECKS: Readonly<
   Record<RequestKind, (body: unknown, metadataText?: string) => Submission>
 > = { separate: checkSeparation, sounds: checkSoundsRequest }
@@ -104,10 +99,7 @@ const checkTop = (
   webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
 })
 
-/**
- * Trims texts, and normalizes prompts to Unicode's NFC, because limits hold for texts as they are
- * stored.
- */
+/** Trims texts, and normalizes prompts to NFC: limits hold for texts as they are stored. */
 function withTrimmedText(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
   const { prompt, prompts, audio_url: url } = Object(input) as Record<string, unknown>
@@ -261,7 +253,7 @@ export function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static
 }
 
 /**
- * @returns the body without the optional fields that are null
+ * Returns the body without the optional fields that are null.
  * @throws ServiceError that names the first mistake in it
  */
 export function checkBody(validator: Validator, input: unknown): unknown {
@@ -287,7 +279,27 @@ function knownFields(validator: Validator, body: unknown): unknown {
   return Object.fromEntries(knownEntries)
 }
 
-/** Returns the refusal for each kind of schema error. */
+/** Text that cannot be stored: U+0000, which databases refuse, and unpaired surrogates. */
+const UNFIT = /[\0\p{Cs}]/u
+
+/** Returns the JSON Pointer of the first value or name with such text, or undefined. */
+function unfitTextAt(body: unknown): string | undefined {
+  const waiting = [{ value: body, pointer: '' }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    // a loop, because recursion could be too deep
+    const { value, pointer } = next
+    if (typeof value === 'string' && UNFIT.test(value)) return pointer
+    if (value === null || typeof value !== 'object') continue
+    for (const [name, child] of Object.entries(value).reverse()) {
+      if (UNFIT.test(name)) return pointer
+      waiting.push({ value: child, pointer: `${pointer}/${escapePointer(name)}` })
+    }
+  }
+  return undefined
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
 function refusal(problem: Problem, body: unknown): ServiceError {
   const param = dottedPath(problem.instancePath)
   const refuse = (code: ErrorCode, what: string, field = param) =>
@@ -325,7 +337,6 @@ function refusal(problem: Problem, body: unknown): ServiceError {
   }
 }
 
-/** Returns whether an unknown field is one of a separation's input. */
 const isOfSeparations = (param: string): boolean =>
   Object.keys(AudioSeparateInput.properties).some((name) => param === `input.${name}`)
 
@@ -337,10 +348,7 @@ const pointerParts = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/**
- * Turns `/input/spans/2/end` into `input.spans[2].end`. Its length is limited, because clients may
- * choose names of any length.
- */
+/** Turns `/input/spans/2/end` into `input.spans[2].end`, cut to a length. */
 const dottedPath = (pointer: string): string =>
   pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
     if (/^\d+$/.test(part)) return `${path}[${part}]`

@@ -1,7 +1,4 @@
-/**
- * JSON Schemas of the webhook events (contract 6.1), for the API description and the code that
- * makes the events.
- */
+/** JSON Schemas of the webhook events (contract 6.1), for the API description and their maker. */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'
@@ -9,10 +6,8 @@ import { FAILURE_CODES } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { QueueResultResponse, SeparationData } from './result-schemas.ts'
-import { MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
+import { DateTime, MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
 import { SoundsData } from './sounds-schemas.ts'
-
-const DateTime = Type.String({ format: 'date-time' })
 
 const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
 const metadata = Type.Optional(
@@ -167,7 +162,6 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
   },
 })
 
-/** The section `webhooks` of the API description. */
 export const WEBHOOKS = {
   'audio.separate.completed': webhook(
     'onSeparationCompleted',

@@ -1,11 +1,12 @@
 /**
- * Accepts what clients have uploaded to a bucket at a presigned address. A bucket does not announce
- * uploads, so the gateway looks for one when a client names the file, and in the sweeper.
+ * Accepts what clients have uploaded to a bucket, which does not announce uploads: the gateway
+ * looks for one when a client names the file, and in the sweeper.
  */
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { uploadTimes, type Lifetime } from './times.ts'
+import type { Settings } from '../config.ts'
+import { uploadTimes } from './times.ts'
 import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
@@ -24,16 +25,13 @@ interface PendingUploadDeps {
   mediaStore: MediaStore
   clock: Clock
   log: Logger
-  config: Lifetime
+  config: Settings<'fileHours'>
 }
 
 /** Accepts uploads to a bucket. With a local disk there is nothing to accept. */
 export class PendingUploads {
   readonly #deps: PendingUploadDeps
-  /**
-   * By file id, so that a file is never checked twice at once: one check could replace what the
-   * other has accepted.
-   */
+  /** By file id, because a second check at once could replace what the first has accepted. */
   readonly #accepting = new Map<string, Promise<FileRow>>()
 
   constructor(deps: PendingUploadDeps) {
@@ -52,10 +50,7 @@ export class PendingUploads {
     return accepted
   }
 
-  /**
-   * Accepts every upload that a file awaits, and deletes the others. A failure does not stop the
-   * rest.
-   */
+  /** Accepts every upload that a file awaits, and deletes the others. Failures do not stop it. */
   async acceptAll(): Promise<void> {
     const { mediaStore: bucket, log } = this.#deps
     if (bucket.kind !== 's3') return
@@ -93,9 +88,6 @@ export class PendingUploads {
 const isAwaited = (file: FileRow): boolean =>
   file.uploaded_at === null && file.media_removed_at === null
 
-/**
- * Returns whether an upload has the right length and came in time. Not every store refuses a body
- * of another length.
- */
+/** Returns whether an upload has the right length, which not every store checks, and is in time. */
 const fits = ({ bytes, arrivedAt }: PendingUpload, file: FileRow): boolean =>
   bytes === file.file_size && arrivedAt <= Date.parse(file.expires_at)

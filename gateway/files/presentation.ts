@@ -1,7 +1,8 @@
 /** Turns rows of files into the responses of endpoints 3 and 4. */
 
 import type { CreateFileResponse, File } from '../api/file-schemas.ts'
-import { keptUntil, type Lifetime } from './times.ts'
+import type { Settings } from '../config.ts'
+import { keptUntil } from './times.ts'
 import { fileStatus } from '../store/files.ts'
 import { inputKey } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
@@ -9,7 +10,7 @@ import type { MediaStore } from '../media-store/media-store.ts'
 
 export interface CreatedFilePresenter {
   mediaStore: Pick<MediaStore, 'uploadUrl'>
-  config: Lifetime
+  config: Settings<'fileHours'>
 }
 
 export async function presentCreatedFile(

@@ -22,11 +22,7 @@ export interface RemovalDeps {
   log: Logger
 }
 
-/**
- * Deletes the bytes of media that the database has noted for deletion. Keys that cannot be deleted
- * now stay noted, and the sweeper retries them.
- * @returns how many keys were deleted
- */
+/** Deletes media that is noted for deletion; what fails stays noted. Returns how many keys. */
 export async function removeMedia(
   { store, mediaStore, clock, log }: RemovalDeps,
   keys: readonly string[],
@@ -47,15 +43,8 @@ export async function removeMedia(
   return removed.length
 }
 
-/**
- * Returns a file of the account.
- * @throws ServiceError `NOT_FOUND` if the account has none with this id
- */
-export async function findOwnFile(
-  { store }: { store: Store },
-  accountId: string,
-  fileId: string,
-): Promise<FileRow> {
+/** Returns a file of the account. @throws ServiceError `NOT_FOUND` */
+export async function findOwnFile({ store }: { store: Store }, accountId: string, fileId: string) {
   const file = await findFile(store, fileId)
   if (file?.account_id === accountId) return file
   throw unknown('file')
@@ -63,12 +52,9 @@ export async function findOwnFile(
 
 /**
  * Deletes a file and its bytes, even if it is still to be uploaded.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if it was deleted in the meantime
  */
-export async function removeFile(
-  deps: RemovalDeps,
-  { file_id: fileId }: Pick<FileRow, 'file_id'>,
-): Promise<void> {
+export async function removeFile(deps: RemovalDeps, { file_id: fileId }: Pick<FileRow, 'file_id'>) {
   assertDeleted(await deleteFile(deps.store, fileId, isoTime(deps.clock.now())), 'file')
   await removeMedia(deps, [inputKey(fileId)])
 }

@@ -8,6 +8,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { Loop } from '../loop.ts'
+import type { Settings } from '../config.ts'
 import type { PendingUploads } from './pending-uploads.ts'
 import { removeMedia, type RemovalDeps } from './removal.ts'
 import { renewStatistics } from '../store/driver/statistics.ts'
@@ -28,12 +29,7 @@ import type { MediaStore } from '../media-store/media-store.ts'
 interface SweeperDeps extends RemovalDeps {
   mediaStore: Pick<MediaStore, 'list' | 'remove'>
   pendingUploads: Pick<PendingUploads, 'acceptAll'>
-  config: RecordLifetime
-}
-
-export interface RecordLifetime {
-  /** How many days records are kept after the end of a request or file. */
-  recordDays: number
+  config: Settings<'recordDays'>
 }
 
 const EVERY_MS = MINUTE_MS
@@ -95,10 +91,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   }
 }
 
-/**
- * Takes page after page until one is not full, and yields to the event loop in between. Returns the
- * sum.
- */
+/** Takes pages until one is not full, yields to the event loop in between, and returns the sum. */
 async function untilNone(takePage: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

@@ -13,13 +13,11 @@ const detailTypes = loadProto('google/rpc/error_details.proto')
 
 const rpcStatus = (message: object): Buffer => (rpcStatusType as Message).serialize(message)
 
-/** Returns a detail of an error as a google.protobuf.Any. */
 const detail = (name: 'google.rpc.ErrorInfo' | 'google.rpc.RetryInfo', message: object) => ({
   type_url: `type.googleapis.com/${name}`,
   value: (detailTypes[name] as Message).serialize(message),
 })
 
-/** gRPC statuses by the error's HTTP status. */
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
   401: status.UNAUTHENTICATED,
@@ -45,8 +43,7 @@ const MESSAGE_CHARACTERS_MAX = 500
 const FIELD_CHARACTERS_MAX = 200
 
 /**
- * Returns the gRPC status of an error, with message and fields cut to lengths that trailers may
- * have.
+ * Returns the gRPC status of an error, with message and fields as short as trailers must be.
  * @param requestId the id of the queue request, if there is one; an invalid id is left out
  */
 export function grpcStatus(error: ServiceError, requestId?: string): StatusError {

@@ -33,8 +33,7 @@ export async function bind(
 }
 
 /**
- * Accepts the connections of an open socket and hands them to the library, which can only bind
- * addresses.
+ * Accepts connections of an open socket and hands them to the library, which binds only addresses.
  */
 export async function adopt(
   server: grpc.Server,

@@ -1,16 +1,19 @@
-/**
- * The messages of separation.proto in TypeScript, and their translation from and to those of the
- * HTTP API.
- */
+/** The messages of separation.proto, and their translation from and to those of the HTTP API. */
 
+import type { Static } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Recognition } from '../../shared/finding.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
-import type { QueueStatusResponse, QueueSubmitResponse, RequestList } from '../api/schemas.ts'
-import type { AnyResultResponse } from '../api/sounds-schemas.ts'
-import type { OneCall } from '../requests/separate.ts'
+import type {
+  AudioSeparateInput,
+  QueueStatusResponse,
+  QueueSubmitResponse,
+  RequestList,
+} from '../api/schemas.ts'
+import type { AnyResultResponse, AudioSoundsInput } from '../api/sounds-schemas.ts'
+import type { SeparationCall } from '../requests/separate.ts'
 
 // Requests. Fields that are `optional` in the proto are absent when they are not set.
 
@@ -35,28 +38,20 @@ export interface SeparateOptions {
   wait_seconds?: number
 }
 
-interface SoundsInput {
-  audio_url?: string
-  file_id?: string
-  request_id?: string
-  output: string | number
-  output_index?: number
-  audio_track?: number
-}
+/** Its value's name, or the number of an unknown one. */
+type Enum = string | number
 
-interface SeparationInput extends SoundsInput {
+type SoundsInput = Omit<Static<typeof AudioSoundsInput>, 'output'> & { output: Enum }
+
+type SeparationInput = Omit<Static<typeof AudioSeparateInput>, keyof ChangedFields> & ChangedFields
+
+/** The fields of a separation's input that differ from those over HTTP. */
+interface ChangedFields {
+  output: Enum
   prompt: string
   prompts: string[]
-  separator?: string
-  side?: string
-  preview?: boolean
-  predict_spans?: boolean
-  reranking_candidates?: number
-  acceleration: string | number
-  max_chunk_duration?: number
-  chunk_overlap?: number
-  output_format: string | number
-  spans: { start: number; end: number; include?: boolean }[]
+  acceleration: Enum
+  output_format: Enum
 }
 
 export interface GetRequest {
@@ -68,13 +63,8 @@ export interface WatchRequest extends GetRequest {
   interval_seconds?: number
 }
 
-export interface CancelRequest {
-  request_id: string
-}
-
-export interface DeleteRequest {
-  request_id: string
-}
+/** The message of Cancel and Delete. */
+export type RequestId = Pick<GetRequest, 'request_id'>
 
 export interface DeleteFileRequest {
   file_id: string
@@ -108,8 +98,8 @@ const timeText = (ms: number): string =>
 
 /**
  * Returns the equivalent HTTP body, still unchecked.
- * @throws ServiceError `INVALID_REQUEST` if the metadata is not JSON or holds too many values, or
- *   if both a separation and sounds are asked for
+ * @throws ServiceError `INVALID_REQUEST` for metadata that is not JSON or holds too many values, or
+ *   for both a separation and sounds
  */
 export function submitBody({
   input,
@@ -118,7 +108,7 @@ export function submitBody({
   webhook_secret: webhookSecret,
   priority,
   metadata_json,
-}: SubmitRequest): Pick<OneCall, 'kind' | 'body' | 'metadataText'> {
+}: SubmitRequest): Pick<SeparationCall, 'kind' | 'body' | 'metadataText'> {
   if (input && sounds) {
     const message = 'Exactly one of input and sounds must be given.'
     throw new ServiceError('INVALID_REQUEST', { message, param: 'sounds' })
@@ -155,14 +145,12 @@ const sourceBody = ({ output, ...source }: SoundsInput): object => ({
   ...(isSet(output) && { output: enumName(output) }),
 })
 
-const isSet = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
+const isSet = (value: Enum): boolean => !String(value).endsWith('_UNSPECIFIED')
 
 /**
- * Returns an enum's value as the HTTP API writes it. An unknown value is a number, which is refused
- * later.
+ * Returns an enum's value as in the HTTP API. An unknown one is a number, which is refused later.
  */
-const enumName = (value: string | number): string | number =>
-  typeof value === 'string' ? value.toLowerCase() : value
+const enumName = (value: Enum): Enum => (typeof value === 'string' ? value.toLowerCase() : value)
 
 function parseMetadata(text: string): unknown {
   try {

@@ -3,13 +3,13 @@
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { CallFile, OneCall } from '../requests/separate.ts'
+import type { CallFile, SeparationCall } from '../requests/separate.ts'
 import { submitBody, type SeparateOptions, type SeparateRequest } from './messages.ts'
 
 /** Enough for the longest file in pieces of 6 KiB. */
 const MESSAGES_MAX = 100_000
 
-type Options = Pick<OneCall, 'kind' | 'body' | 'metadataText' | 'file' | 'waitSeconds'>
+type Options = Pick<SeparationCall, 'kind' | 'body' | 'metadataText' | 'file' | 'waitSeconds'>
 
 /**
  * Reads a call up to the bytes of its file.

@@ -13,8 +13,7 @@ import { loadProto, serverCredentials } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
-import { callIdOf } from '../api/call-id.ts'
-import { callerOf, grpcClientAddress, logFailure, type TrustedProxies } from '../api/call-log.ts'
+import { callerOf, callIdOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import { adopt, bind } from './listen.ts'
 import {
@@ -23,12 +22,11 @@ import {
   separationOf,
   submitReply,
   submitBody,
-  type CancelRequest,
   type DeleteFileRequest,
-  type DeleteRequest,
   type GetRequest,
   type ListReply,
   type ListRequest,
+  type RequestId,
   type Separation,
   type SeparateReply,
   type SeparateRequest,
@@ -57,10 +55,11 @@ import {
 import { separate, type SeparateDeps } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { clientGoneError, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
+import type { Settings } from '../config.ts'
 
 export interface GrpcServer {
   /** `host:port` that it listens on. */
@@ -94,7 +93,7 @@ export type GrpcDeps = AuthDeps &
   RemoveDeps & {
     rateLimiter: Pick<RateLimiter, 'count'>
     metrics: { grpcAnswered(call: { method: string; status: string; ms: number }): void }
-    config: TrustedProxies
+    config: Settings<'trustedProxies'>
   }
 
 interface GrpcOptions {
@@ -104,8 +103,7 @@ interface GrpcOptions {
 }
 
 /**
- * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
- * instead.
+ * Listens on `host:port`, port 0 being any free one, or with `fd` on that open socket.
  * @throws StartError when the port is taken
  */
 export async function startGrpcServer(
@@ -138,8 +136,8 @@ export async function startGrpcServer(
 
 /**
  * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
- * message is incomplete by then. Only a stream of responses may continue, once its request is
- * complete. Calls that stream their request have a deadline of their own (separate-stream.ts).
+ * message is incomplete by then. Calls that stream their request have a deadline of their own
+ * (separate-stream.ts).
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>
@@ -170,12 +168,10 @@ const TOO_LATE = {
 
 const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
   Submit: withOneReply(deps, async (key, call: SubmitCall): Promise<SubmitReply> => {
-    const idempotencyKey = textOf(call.metadata, 'idempotency-key')
-    const signal = hangUpOf(call)
     const { answer } = await submit(deps, key, {
       ...submitBody(call.request),
-      idempotencyKey,
-      signal,
+      idempotencyKey: textOf(call.metadata, 'idempotency-key'),
+      signal: hangUpOf(call),
     })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
@@ -197,11 +193,11 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
     const logs = request.logs ? await readLogs(deps.store, row.request_id) : undefined
     return separationWithResult(deps, row, await statusOf(deps, row, logs))
   }),
-  Cancel: unary(deps, async (accountId, request: CancelRequest): Promise<Separation> => {
+  Cancel: unary(deps, async (accountId, request: RequestId): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
     return separationOf(await statusOf(deps, await cancel(deps, row)))
   }),
-  Delete: unary(deps, async (accountId, request: DeleteRequest): Promise<object> => {
+  Delete: unary(deps, async (accountId, request: RequestId): Promise<object> => {
     await remove(deps, await findOwn(deps, accountId, request.request_id))
     return {}
   }),
@@ -228,23 +224,19 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
 
 function unary<Request, Reply>(
   deps: GrpcDeps,
-  handle: (
-    accountId: string,
-    request: Request,
-    call: grpc.ServerUnaryCall<Request, Reply>,
-  ) => Promise<Reply>,
+  handle: (accountId: string, request: Request) => Promise<Reply>,
   scope: Scope = SCOPE,
 ): grpc.handleUnaryCall<Request, Reply> {
   return withOneReply<grpc.ServerUnaryCall<Request, Reply>, Reply>(
     deps,
-    (key, call) => handle(key.account_id, call.request, call),
+    (key, call) => handle(key.account_id, call.request),
     scope,
   )
 }
 
 function withOneReply<Call extends RequestCall, Reply>(
   deps: GrpcDeps,
-  handle: (key: HeldApiKey, call: Call) => Promise<Reply>,
+  handle: (key: KeyWithAccount, call: Call) => Promise<Reply>,
   scope: Scope = SCOPE,
 ) {
   return (call: Call, reply: grpc.sendUnaryData<Reply>): void => {
@@ -291,7 +283,7 @@ const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopp
  * Writes the states of the request. Returns false if the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
-async function watch(deps: GrpcDeps, key: HeldApiKey, call: WatchCall): Promise<boolean> {
+async function watch(deps: GrpcDeps, key: KeyWithAccount, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id, key)
@@ -325,7 +317,7 @@ async function answer<Answer>(
   deps: GrpcDeps,
   call: RequestCall,
   scope: Scope,
-  handle: (key: HeldApiKey) => Promise<Answer>,
+  handle: (key: KeyWithAccount) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
   const { log, metrics } = deps

@@ -18,21 +18,16 @@ export const outputKey = (requestId: string, part: OutputPart, place?: string): 
 /** The checkpoint of a request is below this key. No attempt has such an id. */
 export const checkpointKey = (requestId: string): string => placeKey(requestId, 'checkpoint')
 
-/** @param segment the number of the segment */
 export const segmentKey = (requestId: string, segment: number): string =>
   `${checkpointKey(requestId)}/${segment}`
 
 /** The live preview of a request is below this key. */
 export const livePreviewKey = (requestId: string): string => placeKey(requestId, 'live')
 
-/** @param part the number of the part */
 export const livePartKey = (requestId: string, part: number): string =>
   `${livePreviewKey(requestId)}/${part}`
 
-/**
- * Returns the file or request to which the media under a key belongs, or undefined for a key of
- * another form.
- */
+/** Returns the file or request that owns the media under a key, or undefined for other keys. */
 export function ownerOf(key: string): { table: 'files' | 'requests'; id: string } | undefined {
   const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
   return id === undefined ? undefined : { table: kind === 'inputs' ? 'files' : 'requests', id }

@@ -1,7 +1,4 @@
-/**
- * Media in a local folder, uploaded and downloaded by the gateway's routes under `/media`. Staged
- * media, which has no key yet, is in a folder of its own.
- */
+/** Media in a local folder, which the routes under `/media` serve. Staged media has no key yet. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -49,13 +46,10 @@ import type {
 
 export interface LocalDiskOptions {
   folder: string
-  /** Sign the addresses. */
   signingKeys: Keys
   /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
-  /**
-   * An upload that would leave less free is refused, because the database may be on the same disk.
-   */
+  /** Uploads that would leave less free are refused: the database may be on the same disk. */
   freeBytesMin: number
   /** True if other gateways may be writing to the folder. */
   isShared: boolean
@@ -186,10 +180,7 @@ class MediaFolder implements LocalDisk {
     )
   }
 
-  /**
-   * @param newPaths paths of files that belong in one folder, by their names below the key; an
-   *   empty name means the key itself
-   */
+  /** @param newPaths paths by the names below the key; an empty name means the key itself */
   #staged(newPaths: ReadonlyMap<string, string>): StagedMedia {
     return {
       place: async (key) => {
@@ -290,9 +281,7 @@ async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promis
   await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
-/**
- * Makes a file private and durable. Fails for anything but a file, such as a link to one or a pipe.
- */
+/** Makes a file private and durable. Fails for anything else, such as a link or a pipe. */
 async function makeDurable(path: string): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -324,7 +313,6 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Ignores that a file was deleted in the meantime. */
 function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
   throw error

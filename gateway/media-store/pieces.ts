@@ -24,10 +24,7 @@ export async function* piecesOf(body: Readable, limits: StageLimits): AsyncGener
   if (exact !== undefined && bytes < exact) throw tooSmall(bytes, exact)
 }
 
-/**
- * Yields the pieces of `body`. Throws if nothing arrives for too long, and throws the reason of
- * `signal` even while nothing arrives.
- */
+/** Yields the pieces of `body`. Throws if none arrives for too long, or the signal aborts. */
 async function* timelyPieces(
   body: Readable,
   { silentMsMax, signal }: StageLimits,

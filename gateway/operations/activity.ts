@@ -1,11 +1,10 @@
-/**
- * Describes what the installation did in the last day, by hour, for the charts of the admin page.
- */
+/** Describes what the installation did in the last day, by hour, for charts of the admin page. */
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
+import { Count, DateTime, Nullable } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { countEnded } from '../store/activity.ts'
 
@@ -16,11 +15,9 @@ export interface ActivityDeps {
   clock: Clock
 }
 
-const Count = Type.Integer({ minimum: 0 })
-
 const Hour = Type.Object(
   {
-    start: Type.String({ format: 'date-time' }),
+    start: DateTime,
     completed: Count,
     failed: Type.Integer({ minimum: 0, description: 'Without canceled requests.' }),
     canceled: Count,
@@ -28,7 +25,7 @@ const Hour = Type.Object(
       minimum: 0,
       description: 'Seconds of media of completed requests.',
     }),
-    waiting_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+    waiting_seconds: Nullable(Type.Number({ minimum: 0 }), {
       description:
         'Average time from submit to the start of the last attempt; `null` if no request that ' +
         'ended had started.',
@@ -39,7 +36,7 @@ const Hour = Type.Object(
 
 export const Activity = Type.Object(
   {
-    at: Type.String({ format: 'date-time' }),
+    at: DateTime,
     hours: Type.Array(Hour, {
       minItems: HOURS,
       maxItems: HOURS,
@@ -50,16 +47,10 @@ export const Activity = Type.Object(
 )
 export type Activity = Static<typeof Activity>
 
-/**
- * Requests are counted again only after this long, however many pages ask, because a day may have
- * 100,000.
- */
+/** Requests are counted again only after this long, because a day may have 100,000. */
 const COUNTED_MS_MAX = 30_000
 
-/**
- * Returns a function that describes the last day, as it was half a minute ago at most. All gateways
- * count the same.
- */
+/** Returns a function that describes the last day, as it was half a minute ago at most. */
 export function createActivity(deps: ActivityDeps): () => Promise<Activity> {
   let last: { at: number; activity: Promise<Activity> } | undefined
   return () => {

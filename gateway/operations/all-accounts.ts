@@ -9,11 +9,12 @@ import { REQUEST_KINDS } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
-import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
+import { limitOf } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
-import { DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
+import { Count, DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
+import type { Settings } from '../config.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
 import { alreadyFinished, stop, type CancelDeps } from '../requests/own-requests.ts'
 import {
@@ -29,8 +30,6 @@ import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
 import type { DeliveryState } from '../store/schema/webhook-tables.ts'
 import { presentListed, redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-
 export const AdminRequest = Type.Object(
   {
     request_id: Type.String(),
@@ -40,14 +39,14 @@ export const AdminRequest = Type.Object(
     priority: Type.Enum([...PRIORITIES]),
     prompts: Type.Array(Type.String()),
     file_name: Type.String(),
-    separator: Type.Union([Type.String(), Type.Null()], {
+    separator: Nullable(Type.String(), {
       description: 'The model that the client chose; `null` if the service chooses.',
     }),
     created_at: DateTime,
     started_at: Nullable(DateTime),
     finished_at: Nullable(DateTime),
-    duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds of media.' }),
-    progress: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
+    duration: Nullable(Type.Number(), { description: 'Seconds of media.' }),
+    progress: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
     engine_id: Nullable(Type.String()),
     attempts: Count,
     error_code: Nullable(Type.String()),
@@ -111,7 +110,7 @@ export const AdminUsage = Type.Object(
             minimum: 0,
             description: 'Media that was stored in the last 24 hours and is still held.',
           }),
-          media_bytes_max: Type.Union([Type.Integer(), Type.Null()], {
+          media_bytes_max: Nullable(Type.Integer(), {
             description: 'The limit for its media; null: no limit.',
           }),
         },
@@ -130,7 +129,7 @@ export const AdminUsage = Type.Object(
 export interface OverviewDeps {
   store: Store
   clock: Clock
-  config: Pick<LimitDefaults, 'mediaBytesMaxPerAccount'>
+  config: Settings<'mediaBytesMaxPerAccount'>
   feed: Pick<RequestFeed, 'progressOf'>
 }
 
@@ -145,20 +144,17 @@ export async function allRequests(
   { store, feed }: OverviewDeps,
   { limit, cursor, accountId, status }: PageQuery & { status: RequestStatus | undefined },
 ): Promise<Static<typeof AdminRequestList>> {
-  const after = pageStartOf(cursor)
   const rows = await listAllRequests(store, {
     statuses: status === undefined ? UNFINISHED : [status],
     accountId,
     limit: limit + 1,
-    after: after && { created_at: after.created_at, request_id: after.id },
+    after: pageStartOf(cursor),
   })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map((row) => presentRequest(row, feed)),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.request_id))
+  return { object: 'list', data: page.map((row) => presentRequest(row, feed)), next_cursor }
 }
+
+const startAt = ({ created_at }: { created_at: string }, id: string) => ({ created_at, id })
 
 const presentRequest = (
   row: RequestRow,
@@ -183,47 +179,36 @@ const presentRequest = (
   error_message: row.error_message,
 })
 
-/** Returns the deliveries of webhooks of all accounts, newest first. */
 export async function allDeliveries(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, state }: PageQuery & { state: DeliveryState | undefined },
 ): Promise<Static<typeof AdminDeliveryList>> {
   const after = pageStartOf(cursor)
   const rows = await listAllDeliveries(store, { state, limit: limit + 1, after })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map(({ state, ...shown }) => ({ ...shown, ...presentListed({ state, ...shown }) })),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.webhook_id))
+  const data = page.map(({ state, ...shown }) => ({
+    ...shown,
+    ...presentListed({ state, ...shown }),
+  }))
+  return { object: 'list', data, next_cursor }
 }
 
-/**
- * Returns the record of changes, newest first.
- * @param action any text, as a client may have sent it
- */
+/** Returns the record of changes, newest first. `action` is any text of a client. */
 export async function allChanges(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, accountId, action }: PageQuery & { action: string | undefined },
 ): Promise<Static<typeof AdminChangeList>> {
-  const after = pageStartOf(cursor)
   const rows = await listChanges(store, {
     limit: limit + 1,
-    ...(accountId !== undefined && { accountId }),
-    ...(action !== undefined && { action: action as ChangeRow['action'] }),
-    ...(after && { after }),
+    after: pageStartOf(cursor),
+    accountId,
+    action: action as ChangeRow['action'] | undefined,
   })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map(({ change_id: _, ...shown }) => shown),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.change_id }) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.change_id))
+  return { object: 'list', data: page.map(({ change_id: _, ...shown }) => shown), next_cursor }
 }
 
-/**
- * Returns the usage of each account in the last days, and how its stored media grew within a day.
- */
+/** Returns the usage of each account in the last days, and how its media grew within a day. */
 export async function usageOfAll({
   store,
   clock,
@@ -242,10 +227,7 @@ export async function usageOfAll({
   return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: expiring }
 }
 
-/**
- * Cancels a request of any account, and records who did.
- * @throws ServiceError `NOT_FOUND`; `REQUEST_FINISHED`
- */
+/** Cancels a request, and records who did. @throws ServiceError `NOT_FOUND`; `REQUEST_FINISHED` */
 export async function cancelForAccount(
   deps: CancelDeps & ChangeDeps & OverviewDeps,
   requestId: string,
@@ -260,8 +242,7 @@ export async function cancelForAccount(
 }
 
 /**
- * Sends the webhook of a request of any account again, and records who did.
- * @throws ServiceError `NOT_FOUND`; `RESULT_NOT_READY`
+ * Sends a webhook again, and records who did. @throws ServiceError `NOT_FOUND`; `RESULT_NOT_READY`
  */
 export async function redeliverForAccount(deps: RedeliveryDeps & ChangeDeps, requestId: string) {
   const row = await findAny(deps.store, requestId)

@@ -1,10 +1,10 @@
 /**
- * Shows and changes the models of engines, for admins. The engines hold the truth, so every gateway
- * shows and changes the same.
+ * Shows and changes the models of engines, and drains engines, for admins. The engines hold the
+ * truth, so every gateway shows and changes the same.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import {
   engineProblem,
   type CatalogueModel,
@@ -12,12 +12,13 @@ import {
   type InstalledModel,
 } from '../../shared/engine-control.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { AccountDeps, ChangeDeps } from '../accounts/accounts.ts'
-import { addChange, type NewChange } from '../store/changes.ts'
+import { record, type AccountDeps, type ChangeDeps } from '../accounts/accounts.ts'
+import type { NewChange } from '../store/changes.ts'
 import type { EngineAnswer, EngineClient, EngineRegistry } from './engine-registry.ts'
 import type {
   AdminModel,
   ChangeModelRequest,
+  DrainedEngine,
   EngineModel,
   FetchModelRequest,
 } from './model-schemas.ts'
@@ -41,10 +42,7 @@ interface EngineLists {
   catalogue: CatalogueModel[]
 }
 
-/**
- * Returns the models of all engines that answer. Those that engines have come first, in order of
- * preference.
- */
+/** Returns the models of all engines that answer, first those that engines have, by preference. */
 export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
   const answers = await engineRegistry.askEach(listsOf)
   const lists = answers.flatMap(({ engineId, answer }) =>
@@ -110,8 +108,7 @@ function presentFetch({ state, bytes, bytes_total }: FetchProgress) {
 }
 
 /**
- * Makes engines fetch a model. Each goes on while this gateway follows it, which is until the fetch
- * ends.
+ * Makes engines fetch a model. Each goes on while this gateway follows it.
  * @throws ServiceError `NOT_FOUND` if no engine knows the model; `INVALID_PARAMETER` if its licence
  *   must be accepted; like `outcome`
  */
@@ -152,8 +149,7 @@ async function findFetchable(
 }
 
 /**
- * Makes an engine fetch a model, over a connection that lasts as long as the fetch. Resolves once
- * the engine has begun.
+ * Makes an engine fetch a model, over a connection that lasts as long. Resolves once it has begun.
  */
 async function followFetch(
   { engineRegistry, log }: ModelDeps,
@@ -212,7 +208,7 @@ export async function removeModel(
 }
 
 /** Resolves when the work is done, or after `ANSWER_MS_MAX` while it goes on. */
-export async function briefly(work: Promise<unknown>): Promise<void> {
+async function briefly(work: Promise<unknown>): Promise<void> {
   const late = new AbortController()
   const { signal } = late
   work.catch(() => undefined) // if it fails later, the engine reports that
@@ -223,14 +219,13 @@ export async function briefly(work: Promise<unknown>): Promise<void> {
 interface ModelChange {
   action: NewChange['action']
   name: string
-  /** The engine that the caller named, if any. */
   engineId: string | undefined
   details?: NewChange['details']
 }
 
 /**
  * Records a change that an engine has accepted, and returns the model as it is now.
- * @throws ServiceError if no engine has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
+ * @throws ServiceError if none has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason,
  *   `SERVICE_UNAVAILABLE`
  */
 async function outcome(
@@ -240,20 +235,14 @@ async function outcome(
 ): Promise<AdminModel> {
   const accepted = answers.filter(({ answer }) => answer.status === 'fulfilled')
   if (accepted.length === 0) throw await noEngine(deps, engineId, answers)
-  await addChange(deps.store, {
-    created_at: isoTime(deps.clock.now()),
-    ...deps.author,
-    action,
-    account_id: null,
-    key_id: null,
-    details: { model: name, engine_ids: accepted.map(({ engineId }) => engineId), ...details },
-  })
+  const engine_ids = accepted.map(({ engineId }) => engineId)
+  await record(deps, action, {}, { model: name, engine_ids, ...details })
   const models = await listEngineModels(deps)
   return models.find((model) => model.name === name) ?? presentModel(name, [])
 }
 
 /** Returns why no engine has made a change. */
-export async function noEngine(
+async function noEngine(
   { engineRegistry }: ReadDeps,
   engineId: string | undefined,
   answers: readonly EngineAnswer<unknown>[],
@@ -275,4 +264,23 @@ export async function noEngine(
   }
   const message = 'No engine answers: start one, and look at `winnow doctor`.'
   return new ServiceError('SERVICE_UNAVAILABLE', { message })
+}
+
+/** Jobs that take longer go back to the queue. */
+const DRAIN_MS = 10 * MINUTE_MS
+
+/**
+ * Makes an engine end its jobs and take no more until it is started again.
+ * @throws ServiceError `NOT_FOUND` or `SERVICE_UNAVAILABLE` if the engine does not answer
+ */
+export async function drainEngine(deps: ModelDeps, engineId: string): Promise<DrainedEngine> {
+  const answers = await deps.engineRegistry.askEach(async (client) => {
+    await briefly(client.drain(DRAIN_MS))
+    const { state } = await client.stats() // an engine that hangs has not begun
+    if (state !== 'DRAINING') throw new Error(`the engine is ${state}`)
+  }, engineId)
+  const isDraining = answers.some(({ answer }) => answer.status === 'fulfilled')
+  if (!isDraining) throw await noEngine(deps, engineId, answers)
+  await record(deps, 'engine.drain', {}, { engine_ids: [engineId] })
+  return { engine_id: engineId, state: 'DRAINING' }
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps track of engines, which are discovered by their announcements and called over gRPC. Whoever
- * can announce one engine can announce thousands, so their number is bounded. Those that have not
- * answered yet are called a few at a time, and give way to others when they fail.
+ * Keeps track of engines, which announce themselves and are called over gRPC. Whoever can announce
+ * one can announce thousands, so their number is bounded, and those that have not answered yet are
+ * called a few at a time and give way to others when they fail.
  */
 
 import type { Clock } from '../../shared/clock.ts'
@@ -13,7 +13,6 @@ import type {
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
-/** The calls that admins make to an engine. */
 export type ModelClient = Pick<
   ControlClient,
   | 'listModels'
@@ -25,7 +24,6 @@ export type ModelClient = Pick<
   | 'drain'
 >
 
-/** The calls that a gateway makes to an engine. */
 export interface EngineClient extends ModelClient {
   describe(): Promise<EngineDescription>
   stats(): Promise<EngineStats>
@@ -39,7 +37,6 @@ const DESCRIBED_MS_MAX = 10_000
 const ASKED_EVERY_MS = 1_000
 /** An engine that has not announced itself for this long is gone. */
 const SILENCE_MS_MAX = 15_000
-/** The most engines known at once. */
 export const ENGINES_MAX = 1_000
 /** How many engines that have not answered before are asked concurrently. */
 export const FIRST_CALLS_MAX = 8
@@ -53,10 +50,7 @@ interface Member {
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
-  /**
-   * If the next announcement has another one, the models have changed, and the engine is asked
-   * again at once.
-   */
+  /** An announcement with another one means that the models have changed. */
   modelsVersion: number
   /** Made for the first call; removed if the engine does not answer. */
   client?: Promise<EngineClient> | undefined
@@ -64,7 +58,6 @@ interface Member {
   state: 'new' | 'answers' | 'fails'
   /** The last call for its description, which is undefined if the engine gave none. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
-  /** Its last description. */
   last?: EngineDescription
 }
 
@@ -119,21 +112,16 @@ export class EngineRegistry {
     return this.#members.size
   }
 
-  /** Returns the descriptions of all engines that answer. */
   async describe(): Promise<EngineDescription[]> {
     return (await this.#described()).map(({ description }) => description)
   }
 
-  /**
-   * Returns the last descriptions without waiting. Engines whose description is old are asked
-   * again.
-   */
+  /** Returns the last descriptions without waiting, and asks engines whose description is old. */
   lastDescriptions(): EngineDescription[] {
     void this.describe()
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
   }
 
-  /** Returns the descriptions and the statistics of all engines that answer. */
   async survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
     const surveyed = (await this.#described()).map(async ({ member, description }) => {
       const stats = await this.#ask(member, (client) => client.stats())
@@ -142,29 +130,21 @@ export class EngineRegistry {
     return (await Promise.all(surveyed)).filter((answer) => answer !== undefined)
   }
 
-  /**
-   * Asks every engine that answers, or only the one that is named.
-   * @returns what each has answered, or why it has not
-   */
+  /** Asks every engine that answers, or only the one that is named. Returns what each answered. */
   async askEach<T>(
     ask: (client: EngineClient, engineId: string) => Promise<T>,
     engineId?: string,
   ): Promise<EngineAnswer<T>[]> {
-    const described = await this.#described()
-    const asked = described.filter(
-      ({ member }) => (engineId ?? member.engineId) === member.engineId,
+    const engines = (await this.#described())
+      .map(({ member }) => member)
+      .filter((member) => (engineId ?? member.engineId) === member.engineId)
+    const answers = await Promise.allSettled(
+      engines.map(async (member) => ask(await this.#clientOf(member), member.engineId)),
     )
-    const clients = asked.map(async ({ member }) =>
-      ask(await this.#clientOf(member), member.engineId),
-    )
-    const answers = await Promise.allSettled(clients)
-    return asked.map(({ member }, i) => ({ engineId: member.engineId, answer: answers[i]! }))
+    return engines.map((member, i) => ({ engineId: member.engineId, answer: answers[i]! }))
   }
 
-  /**
-   * Opens a separate connection to an engine for a long call. The caller closes it.
-   * @throws Error if the engine is gone
-   */
+  /** Opens a connection to an engine that the caller closes. @throws Error if it is gone */
   async connectTo(engineId: string): Promise<EngineClient> {
     const member = this.#members.get(engineId)
     if (!member) throw new Error(`The engine ${engineId} is gone.`)
@@ -237,10 +217,7 @@ export class EngineRegistry {
     return undefined
   }
 
-  /**
-   * Calls an engine. Resolves like `ask`, or with undefined if the engine cannot be called or does
-   * not answer.
-   */
+  /** Calls an engine. Resolves with undefined if it cannot be called or does not answer. */
   async #ask<T>(
     member: Member,
     ask: (client: EngineClient) => Promise<T>,
@@ -268,8 +245,7 @@ export class EngineRegistry {
   }
 
   /**
-   * Asks an engine for its description again; one that was asked just now, at its next
-   * announcement.
+   * Asks an engine for its description, but one that was asked just now at its next announcement.
    */
   #modelsChanged(member: Member, modelsVersion: number): void {
     const { described, state } = member

@@ -2,8 +2,9 @@
 
 import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
-import { heldModels } from '../requests/present/held-models.ts'
+import { loadedModels } from '../requests/present/loaded-models.ts'
 import { heldMedia } from '../store/accounts.ts'
+import { Count, DateTime, Nullable } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
 import { latestFailures } from '../store/requests.ts'
@@ -16,9 +17,7 @@ import type { Store } from '../store/database.ts'
 const FAILURES_SHOWN = 10
 const ATTEMPTS_SHOWN = 10
 
-const Count = Type.Integer({ minimum: 0 })
 const Seconds = Type.Number({ minimum: 0 })
-const DateTime = Type.String({ format: 'date-time' })
 
 const FleetEngine = Type.Object({
   engine_id: Type.String(),
@@ -40,7 +39,7 @@ const FleetEngine = Type.Object({
 
 const Failure = Type.Object({
   request_id: Type.String(),
-  engine_id: Type.Union([Type.String(), Type.Null()]),
+  engine_id: Nullable(Type.String()),
   failed_at: DateTime,
   code: Type.String(),
   message: Type.String(),
@@ -59,7 +58,7 @@ const Storage = Type.Object({
   place: Type.String({ description: 'Where the media is.' }),
   held_bytes: Type.Integer({ minimum: 0, description: 'Files and outputs of all accounts.' }),
   reserved_bytes: Type.Integer({ minimum: 0, description: 'For outputs of unfinished requests.' }),
-  free_bytes: Type.Union([Type.Integer(), Type.Null()], {
+  free_bytes: Nullable(Type.Integer(), {
     description:
       'How much uploads may still take; if negative, they are refused; `null` for a bucket.',
   }),
@@ -99,7 +98,6 @@ export interface FleetDeps {
   clock: Clock
 }
 
-/** Returns the present state of the fleet, without engines that do not answer. */
 export async function describeFleet({
   store,
   engineRegistry,
@@ -159,7 +157,7 @@ const presentEngine = ({ description, stats }: EngineSurvey): FleetEngine => ({
 })
 
 const modelsOf = (engines: readonly EngineSurvey[]) =>
-  heldModels(engines.map(({ description }) => description)).map((model) => ({
+  loadedModels(engines.map(({ description }) => description)).map((model) => ({
     name: model.name,
     summary: model.summary,
     parameters: model.parameters,

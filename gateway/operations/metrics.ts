@@ -1,7 +1,4 @@
-/**
- * Counts what the gateway has done since its start. No label names a request, a key or an account,
- * so that there are few series.
- */
+/** Counts what the gateway has done. No label names a request, a key or an account: few series. */
 
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
@@ -34,7 +31,6 @@ export class Metrics {
     this.#set.watchDisk(dataFolder)
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#set.text()
   }
@@ -49,12 +45,10 @@ export class Metrics {
     if (status === 'COMPLETED') this.#audioSeconds.inc(duration ?? 0)
   }
 
-  /** @param stream the stream that the message was in */
   deadLetter(stream: string): void {
     this.#deadLetters.inc({ stream })
   }
 
-  /** @param state the state of the delivery after an attempt */
   webhookTried(state: DeliveryState): void {
     this.#webhookTries.inc({ state })
   }
@@ -65,7 +59,6 @@ export class Metrics {
     this.#http.observe({ method, route, status: String(status) }, ms / 1_000)
   }
 
-  /** @param status the name of the gRPC status */
   grpcAnswered(call: { method: string; status: string; ms: number }): void {
     const { method, status, ms } = call
     this.#grpc.observe({ method, status }, ms / 1_000)

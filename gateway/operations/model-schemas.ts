@@ -1,15 +1,12 @@
-/**
- * JSON Schemas of the models of engines, for admins. All of this is an extension of the contract.
- */
+/** JSON Schemas of the models of engines, for admins: an extension. */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from '../api/list-schemas.ts'
 import { checkOf } from '../api/validation.ts'
-import { NO_NUL } from '../api/schemas.ts'
+import { Count, NO_NUL, Nullable } from '../api/schemas.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-const MaybeCount = (description: string) => Type.Union([Count, Type.Null()], { description })
-const MaybeText = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const MaybeCount = (description: string) => Nullable(Count, { description })
+const MaybeText = (description: string) => Nullable(Type.String(), { description })
 
 const EngineModel = Type.Object(
   {
@@ -65,6 +62,11 @@ export const ChangeModelRequest = Type.Object(
   { title: 'ChangeModelRequest', additionalProperties: false },
 )
 
+export const DrainedEngine = Type.Object(
+  { engine_id: Type.String(), state: Type.Literal('DRAINING') },
+  { title: 'DrainedEngine' },
+)
+
 export const FetchModelRequest = Type.Object(
   {
     engine_id: engineId,
@@ -76,6 +78,7 @@ export const FetchModelRequest = Type.Object(
 )
 
 export type AdminModel = Static<typeof AdminModel>
+export type DrainedEngine = Static<typeof DrainedEngine>
 export type EngineModel = Static<typeof EngineModel>
 export type ChangeModelRequest = Static<typeof ChangeModelRequest>
 export type FetchModelRequest = Static<typeof FetchModelRequest>

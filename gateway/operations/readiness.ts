@@ -1,7 +1,7 @@
 /** Checks whether this gateway can accept requests now, and whether an engine can serve them. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
-import { differenceOf } from '../requests/present/held-models.ts'
+import { differenceOf } from '../requests/present/loaded-models.ts'
 import { isOfFullDisk, probeWrite } from '../store/driver/write-probe.ts'
 import type { Broker } from '../../shared/broker/broker.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -19,8 +19,8 @@ export interface ReadinessDeps {
 }
 
 /**
- * When it is `degraded`, requests are accepted, but they wait for an engine or for space on the
- * disk, or the model that answers them depends on the engine.
+ * When it is `degraded`, requests wait for an engine or for space on the disk, or the model that
+ * answers them depends on the engine.
  */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'

@@ -24,9 +24,7 @@ interface StateDeps {
   log: Logger
 }
 
-/**
- * Only a part of Prometheus's 10 s, so that the other metrics are served while the database hangs.
- */
+/** A part of Prometheus's 10 s, so that the other metrics are served while the database hangs. */
 const DATABASE_MS_MAX = 2_000
 
 interface Work {
@@ -34,11 +32,7 @@ interface Work {
   left: readonly EngineSeconds[] | null
 }
 
-/**
- * Returns a function that makes all metrics, in the text format of Prometheus. While the database
- * does not answer, those that are counted in it are left out. An estimate that takes too long
- * leaves out nothing but itself.
- */
+/** Returns a function that makes all metrics, without those of a database that does not answer. */
 export function createMetricsText(deps: StateDeps): () => Promise<string> {
   const { store, clock, log, queueEstimates } = deps
   const count = askedWithin(log, () => countWork(store, isoTime(clock.now())))
@@ -50,8 +44,7 @@ export function createMetricsText(deps: StateDeps): () => Promise<string> {
 }
 
 /**
- * Returns a function that asks the database, with null if that fails or takes too long. It is asked
- * only once at a time.
+ * Returns a function that asks the database once at a time; null if that fails or takes too long.
  */
 function askedWithin<T>(log: Logger, ask: () => Promise<T>) {
   let asking: Promise<T | null> | undefined

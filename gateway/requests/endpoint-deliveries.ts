@@ -11,11 +11,12 @@ import {
   type Replay,
 } from '../api/endpoint-schemas.ts'
 import { timeOf } from '../api/list-filters.ts'
-import { cursorAfter, pageOf, type PageStart } from '../api/pagination.ts'
+import { pageOf } from '../api/pagination.ts'
 import { eventTypeOf, type WebhookTestResult } from '../api/webhook-schemas.ts'
 import { decrypt, type Keys } from '../secrets.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { listDeliveries, restartDeliveries } from '../store/endpoint-deliveries.ts'
+import type { Page } from '../store/pages.ts'
 import { secretsOf } from '../store/webhook-endpoints.ts'
 import type { WebhookEndpointRow } from '../store/schema/webhook-tables.ts'
 import { presentListed } from '../webhooks/delivery-status.ts'
@@ -30,10 +31,7 @@ export interface TestDeps {
   config: { encryptionKeys: Keys }
 }
 
-/**
- * Posts a test event to an endpoint, even a disabled one, and waits for the answer.
- * @throws ServiceError `RATE_LIMITED`
- */
+/** Posts a test event to an endpoint, even a disabled one. @throws ServiceError `RATE_LIMITED` */
 export function testEndpoint(
   { clock, webhookTester, config }: TestDeps,
   row: WebhookEndpointRow,
@@ -45,19 +43,11 @@ export function testEndpoint(
   return webhookTester.send(row.account_id, { url: row.url, param: 'url', secrets }, signal)
 }
 
-/** Returns a page of the deliveries to an endpoint, newest first. */
-export async function deliveriesOf(
-  store: Store,
-  endpointId: string,
-  { limit, after }: { limit: number; after: PageStart | undefined },
-) {
+export async function deliveriesOf(store: Store, endpointId: string, { limit, after }: Page) {
   const rows = await listDeliveries(store, endpointId, { limit: limit + 1, after })
-  const { page, next } = pageOf(rows, limit)
-  return {
-    object: 'list',
-    data: page.map(presentDelivery),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.webhook_id }) : null,
-  }
+  const startAfter = ({ created_at, webhook_id: id }: ListedDelivery) => ({ created_at, id })
+  const { page, next_cursor } = pageOf(rows, limit, startAfter)
+  return { object: 'list', data: page.map(presentDelivery), next_cursor }
 }
 
 type ListedDelivery = Awaited<ReturnType<typeof listDeliveries>>[number]
@@ -71,14 +61,12 @@ const presentDelivery = (row: ListedDelivery): EndpointDelivery => ({
 })
 
 export interface ReplayDeps extends OwnKeyDeps {
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 
 /**
- * Sends the deliveries of a range of time again, with the same ids and bodies, oldest first; the
- * range is in `body`, a ReplayRequest. It goes in steps, so if the gateway is killed, a part of
- * them is due.
+ * Sends the deliveries of a range of time, in `body`, again, with the same ids and bodies, oldest
+ * first. It goes in steps: if the gateway is killed, a part of them is due.
  * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint;
  *   `RATE_LIMITED`
  */

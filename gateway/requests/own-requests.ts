@@ -13,10 +13,9 @@ import {
   presentResult,
   presentStatus,
   type MediaPresenter,
-  type PublicAddress,
 } from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
-import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import type { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { assertDeleted, removeMedia, type RemovalDeps } from '../files/removal.ts'
@@ -26,16 +25,10 @@ import { deleteRequest } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 import type { Store } from '../store/database.ts'
+import type { Settings } from '../config.ts'
 
-/**
- * Returns a request of the account.
- * @throws ServiceError `NOT_FOUND` if the account has none with this id
- */
-export async function findOwn(
-  { store }: { store: Store },
-  accountId: string,
-  requestId: string,
-): Promise<RequestRow> {
+/** Returns a request of the account. @throws ServiceError `NOT_FOUND` */
+export async function findOwn({ store }: { store: Store }, accountId: string, requestId: string) {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
@@ -45,25 +38,18 @@ export interface StatusDeps {
   store: Store
   feed: Pick<RequestFeed, 'progressOf' | 'livePreviewOf'>
   queueEstimates: Pick<QueueEstimates, 'of'>
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
-/**
- * Returns a page of the account's requests that match the filters, newest first. For any page but
- * the first, `cursor` is the `next_cursor` of the page before.
- */
+/** Returns a page of the account's requests that match the filters, newest first. */
 export async function list(
   deps: StatusDeps,
   accountId: string,
   { limit, cursor, ...filters }: { limit: number; cursor: unknown } & ListFilters,
 ): Promise<RequestList> {
-  const after = pageStartOf(cursor)
-  const rows = await listRequests(deps.store, accountId, {
-    ...filters,
-    limit: limit + 1,
-    ...(after && { after: { created_at: after.created_at, request_id: after.id } }),
-  })
-  const { page, next } = pageOf(rows, limit)
+  const request = { ...filters, limit: limit + 1, after: pageStartOf(cursor) }
+  const rows = await listRequests(deps.store, accountId, request)
+  const { page, next_cursor } = pageOf(rows, limit, startAfter)
   return {
     object: 'list',
     data: await Promise.all(
@@ -79,9 +65,11 @@ export async function list(
         }
       }),
     ),
-    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
+    next_cursor,
   }
 }
+
+const startAfter = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 
 /** Returns the status response of a request, including `logs` if they are given. */
 export async function statusOf(
@@ -102,11 +90,7 @@ export interface ResultDeps extends MediaPresenter {
   clock: Clock
 }
 
-/**
- * Returns the result of a request.
- * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
- *   expired
- */
+/** Returns the result of a request. @throws ServiceError like `assertResult` */
 export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyResultResponse> {
   assertResult(row, deps.clock.now())
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
@@ -115,7 +99,7 @@ export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyRe
 /**
  * Checks that a request has a result.
  * @param now epoch milliseconds
- * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
+ * @throws ServiceError `RESULT_NOT_READY`; `REQUEST_FAILED`; `NOT_FOUND` once its outputs have
  *   expired
  */
 export function assertResult(row: RequestRow, now: number): void {
@@ -126,10 +110,7 @@ export function assertResult(row: RequestRow, now: number): void {
   })
 }
 
-/**
- * @param param the field that named the request, if any
- * @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`
- */
+/** @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`, about the field `param` if any */
 export function assertCompleted(row: RequestRow, param?: string): void {
   const field = param === undefined ? {} : { param }
   if (row.status === 'FAILED') {
@@ -143,10 +124,7 @@ export function assertCompleted(row: RequestRow, param?: string): void {
   }
 }
 
-/**
- * @param param the field that named the request, if any
- * @throws ServiceError `INVALID_PARAMETER` for a list of sounds
- */
+/** @throws ServiceError `INVALID_PARAMETER` for a list of sounds */
 export function assertHasOutputs(row: RequestRow, param?: string): void {
   if (row.kind === 'separate') return
   throw new ServiceError('INVALID_PARAMETER', {
@@ -155,16 +133,12 @@ export function assertHasOutputs(row: RequestRow, param?: string): void {
   })
 }
 
-/**
- * Returns whether a request is completed and its outputs are still kept.
- * @param now epoch milliseconds
- */
+/** Returns whether a request is completed and its outputs are kept. `now`: epoch milliseconds. */
 export const hasResult = (row: RequestRow, now: number): boolean =>
   row.status === 'COMPLETED' &&
   row.media_removed_at === null &&
   (row.outputs_expire_at === null || now < Date.parse(row.outputs_expire_at))
 
-/** Makes an engine stop working on a request. */
 export interface EngineCanceler {
   cancel(engineId: string, requestId: string): Promise<void>
 }
@@ -176,10 +150,8 @@ export interface CancelDeps extends FinishDeps, WithdrawDeps {
 export type RemoveDeps = CancelDeps & RemovalDeps
 
 /**
- * Fails a request with the code `CANCELED`, and removes its job from the queue or its engine. The
- * row changes first, so that the request is canceled even if neither the broker nor the engine
- * responds.
- * @throws ServiceError `REQUEST_FINISHED`
+ * Cancels a request, and removes its job from the queue or its engine. The row changes first, so
+ * that it is canceled even if neither responds. @throws ServiceError `REQUEST_FINISHED`
  */
 export async function cancel(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
   const canceled = await stop(deps, row)
@@ -194,10 +166,7 @@ export const alreadyFinished = ({ status }: RequestRow): ServiceError =>
     message: `The request has already finished: it is ${status}.`,
   })
 
-/**
- * Cancels a request. Returns false if it has finished already.
- * @param also runs in the same transaction
- */
+/** Cancels a request, with `also` in the transaction. Returns false if it has finished already. */
 export async function stop(
   deps: CancelDeps,
   { request_id: requestId }: RequestRow,
@@ -214,9 +183,8 @@ export async function stop(
 }
 
 /**
- * Deletes a request and everything that is stored of it, after canceling it if it has not finished.
- * From then on it is unknown, and its webhook is no longer sent.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
+ * Deletes a request and all that is stored of it, after canceling it if it has not finished.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if it was deleted in the meantime
  */
 export async function remove(deps: RemoveDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row

@@ -1,16 +1,17 @@
-/**
- * Separates a file, or lists its sounds, in one call: receives the file, submits the request and
- * waits for its end. HTTP and gRPC share it.
- */
+/** Separates a file, or lists its sounds, in one call, over HTTP or gRPC. */
 
-import type { Readable } from 'node:stream'
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
-import { discardFile, receiveFile, type ReceiveDeps } from './submit/receive-file.ts'
+import {
+  discardFile,
+  receiveFile,
+  type IncomingFile,
+  type ReceiveDeps,
+} from './submit/receive-file.ts'
 import type { RequestFeed } from './follow/request-feed.ts'
 import { waitForEnd, type WatchDeps } from './follow/status-watch.ts'
 import { submit, type SubmitDeps } from './submit/submit.ts'
@@ -32,11 +33,10 @@ export interface CallFields {
   metadataText?: string | undefined
 }
 
-export interface OneCall extends CallFields {
+export interface SeparationCall extends CallFields {
   kind: RequestKind
   /** If there is a file, the fields above are those that came before it. */
   file?: CallFile | undefined
-  /** The value of the header `Idempotency-Key`. */
   idempotencyKey: string | string[] | undefined
   /** How long to wait for the result; 0 means not at all. */
   waitSeconds: number
@@ -44,14 +44,7 @@ export interface OneCall extends CallFields {
   signal: AbortSignal
 }
 
-export interface CallFile {
-  name: string
-  contentType: string
-  body: Readable
-  /** Its exact length, if stated, which shows whether all of it has arrived. */
-  bytes?: number
-  /** The most bytes that it may have. */
-  bytesMax: number
+export interface CallFile extends Omit<IncomingFile, 'fileId' | 'signal'> {
   /**
    * Returns the fields of the whole call, once its file is read.
    * @throws ServiceError for fields that must not follow the file
@@ -73,8 +66,8 @@ export interface SeparateAnswer {
  */
 export async function separate(
   deps: SeparateDeps,
-  key: HeldApiKey,
-  call: OneCall,
+  key: KeyWithAccount,
+  call: SeparationCall,
 ): Promise<SeparateAnswer> {
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
@@ -83,8 +76,11 @@ export async function separate(
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
-/** @returns the answer of a submit */
-async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
+async function take(
+  deps: SeparateDeps,
+  key: KeyWithAccount,
+  call: SeparationCall,
+): Promise<string> {
   const { file } = call
   if (!file) return (await submit(deps, key, call)).answer
   const { file: received, hash } = await takeFile(deps, key, { ...call, file })
@@ -108,8 +104,8 @@ async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise
 
 async function takeFile(
   deps: SeparateDeps,
-  key: HeldApiKey,
-  { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
+  key: KeyWithAccount,
+  { kind, file, body, metadataText, signal }: SeparationCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
   // Checked before the file is sent, unless the prompt comes after it.
@@ -134,13 +130,10 @@ function withFile(body: unknown, fileId: string) {
   return { ...top, input: { ...input, file_id: fileId } }
 }
 
-/**
- * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
- * account has too many streams open to wait.
- */
+/** Waits for the end. Returns undefined after the wait, or if too many streams are open. */
 async function endOf(
   deps: SeparateDeps,
-  key: HeldApiKey,
+  key: KeyWithAccount,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {
   try {

@@ -1,7 +1,4 @@
-/**
- * Manages shares, which are addresses that play one result without a key, until a date or until
- * they are revoked (docs/decisions/accounts.md).
- */
+/** Manages shares: addresses that play a result without a key (docs/decisions/accounts.md). */
 
 import { randomBytes } from 'node:crypto'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -20,17 +17,13 @@ import { findRequest, holdRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
-import {
-  peaksUrl,
-  presentData,
-  type MediaPresenter,
-  type PublicAddress,
-} from './present/presenter.ts'
+import { partUrl, presentData, type MediaPresenter } from './present/presenter.ts'
+import type { Settings } from '../config.ts'
 
 export interface ShareDeps {
   store: Store
   clock: Clock
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
 export type SharedResultDeps = ShareDeps & MediaPresenter
@@ -78,7 +71,6 @@ export async function createShare(
   return { ...presentShare(share), url: `${config.publicUrl()}/#share=${secret}` }
 }
 
-/** @throws ServiceError `RATE_LIMITED` */
 function assertRoom(shares: readonly ShareRow[], requestId: string, now: number): void {
   const ofRequest = shares.filter((share) => share.request_id === requestId)
   const isFull = ofRequest.length >= SHARES_MAX.perRequest
@@ -105,28 +97,20 @@ const presentShare = ({ share_id, request_id, created_at, expires_at }: ShareRow
   expires_at,
 })
 
-/** Returns the active shares of an account, newest first. */
 export async function ownShares({ store, clock }: ShareDeps, accountId: string) {
   const shares = await listShares(store, accountId, isoTime(clock.now()))
   return { object: 'list', data: shares.map(presentShare) }
 }
 
 /** @throws ServiceError `NOT_FOUND` */
-export async function revokeShare(
-  { store }: ShareDeps,
-  accountId: string,
-  shareId: string,
-): Promise<Share> {
+export async function revokeShare({ store }: ShareDeps, accountId: string, shareId: string) {
   const share = await deleteShare(store, accountId, shareId)
   if (share) return presentShare(share)
   throw new ServiceError('NOT_FOUND', { message: 'There is no share with this id.' })
 }
 
 /** @throws ServiceError `UNAUTHENTICATED` */
-export async function openShare(
-  { store, clock }: ShareDeps,
-  secret: string | undefined,
-): Promise<ShareRow> {
+export async function openShare({ store, clock }: ShareDeps, secret: string | undefined) {
   const now = isoTime(clock.now())
   const share = secret === undefined ? undefined : await findShare(store, hashApiKey(secret), now)
   if (share) return share
@@ -135,17 +119,14 @@ export async function openShare(
   })
 }
 
-/**
- * Returns the shared result, without anything that identifies its account.
- * @throws ServiceError `NOT_FOUND` once its outputs are deleted
- */
+/** Returns the result without anything about its account. @throws ServiceError `NOT_FOUND` */
 export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Promise<SharedResult> {
   const row = await findRequest(deps.store, share.request_id)
   if (!row) throw new ServiceError('NOT_FOUND')
   const now = deps.clock.now()
   assertResult(row, now)
   const expiresAt = addressesEnd(row, share, now)
-  const peaks = await peaksUrl(row, deps, expiresAt)
+  const peaks = await partUrl(row, 'peaks', deps, expiresAt)
   return {
     file_name: row.file_name,
     prompts: promptsOfRow(row),
@@ -156,8 +137,7 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
 }
 
 /**
- * Returns when addresses expire: late enough that media that is playing can play to its end, unless
- * the share expires first.
+ * Returns when addresses expire: late enough to play to the end, unless the share expires first.
  */
 const addressesEnd = ({ duration }: RequestRow, share: ShareRow, now: number): number =>
   Math.min(now + ADDRESS_MS + 1_000 * (duration ?? 0), Date.parse(share.expires_at))

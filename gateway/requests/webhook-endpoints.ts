@@ -1,7 +1,4 @@
-/**
- * Manages webhook endpoints: addresses of an account that receive the events of all its requests,
- * beside the `webhookUrl` of each (docs/decisions/api.md).
- */
+/** Manages webhook endpoints, which get the events of an account (docs/decisions/api.md). */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS, SECOND_MS } from '../../shared/durations.ts'
@@ -14,7 +11,6 @@ import {
   checkCreateEndpoint,
   checkRotateEndpoint,
   OVERLAP_SECONDS,
-  type NewWebhookEndpoint,
   type WebhookEndpoint,
 } from '../api/endpoint-schemas.ts'
 import { EVENT_TYPES } from '../api/webhook-schemas.ts'
@@ -46,10 +42,7 @@ export const ENDPOINTS_MAX = 10
  * Creates an endpoint from `body`, a CreateEndpointRequest, and returns its secret.
  * @throws ServiceError what is wrong with `body`; `INVALID_WEBHOOK_URL`; `RATE_LIMITED`
  */
-export async function createEndpoint(
-  deps: EndpointDeps,
-  body: unknown,
-): Promise<NewWebhookEndpoint> {
+export async function createEndpoint(deps: EndpointDeps, body: unknown) {
   const { url, events = EVENT_TYPES, description = '' } = checkCreateEndpoint(body)
   await checkUrl(deps, url)
   const [endpointId, secret] = [newId('ep'), newWebhookSecret()]
@@ -83,7 +76,6 @@ const checkUrl = ({ checkWebhookUrl, caller, signal }: EndpointDeps, url: string
 /** The path and the query may hold a secret, which the record of changes must not. */
 const hostOf = (url: string): string => new URL(url).host
 
-/** @throws ServiceError `RATE_LIMITED` */
 function assertRoom(endpoints: readonly WebhookEndpointRow[]): void {
   if (endpoints.length < ENDPOINTS_MAX) return
   const message = `An account may have ${ENDPOINTS_MAX} webhook endpoints: delete one.`
@@ -116,11 +108,7 @@ export async function ownEndpoints(store: Store, accountId: string) {
 }
 
 /** @throws ServiceError `NOT_FOUND`, also for endpoints of others */
-export async function findOwnEndpoint(
-  store: Store,
-  accountId: string,
-  endpointId: string,
-): Promise<WebhookEndpointRow> {
+export async function findOwnEndpoint(store: Store, accountId: string, endpointId: string) {
   const row = await findEndpoint(store, endpointId)
   if (row?.account_id === accountId) return row
   throw noEndpoint()
@@ -130,29 +118,19 @@ const noEndpoint = () =>
   new ServiceError('NOT_FOUND', { message: 'There is no webhook endpoint with this id.' })
 
 /**
- * Changes what `body`, a ChangeEndpointRequest, names. If it disables the endpoint, what waits for
- * it has failed.
- * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `INVALID_WEBHOOK_URL`;
- *   `RATE_LIMITED`
+ * Changes what `body`, a ChangeEndpointRequest, names. What waits for a disabled endpoint fails.
+ * @throws ServiceError `NOT_FOUND`; `INVALID_WEBHOOK_URL`; `RATE_LIMITED`; what is wrong with
+ *   `body`
  */
-export async function updateEndpoint(
-  deps: EndpointDeps,
-  endpointId: string,
-  body: unknown,
-): Promise<WebhookEndpoint> {
-  const { url, events, description, enabled } = checkChangeEndpoint(body)
+export async function updateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
+  const { url, ...others } = checkChangeEndpoint(body)
+  const { events, description, enabled } = others
   await findOwnEndpoint(deps.store, deps.caller.account_id, endpointId)
   if (url !== undefined) await checkUrl(deps, url)
   const now = isoTime(deps.clock.now())
-  const details = {
-    ...(url !== undefined && { host: hostOf(url) }),
-    ...(events && { events }),
-    ...(description !== undefined && { description }),
-    ...(enabled !== undefined && { enabled }),
-  }
   const row = await change(deps, endpointId, {
     action: 'endpoint.change',
-    details,
+    details: { ...(url !== undefined && { host: hostOf(url) }), ...others },
     setOf: ({ url: oldUrl, disabled_at: disabledAt }) => ({
       endpoint_id: endpointId, // a statement must set something
       ...(url !== undefined && { url }),
@@ -189,15 +167,10 @@ const change = (
   })
 
 /**
- * Gives an endpoint a new secret, and returns it. The old one signs, too, for the time in `body`, a
- * RotateEndpointRequest.
+ * Returns a new secret of an endpoint. The old one signs, too, for the time in `body`.
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `RATE_LIMITED`
  */
-export async function rotateEndpoint(
-  deps: EndpointDeps,
-  endpointId: string,
-  body: unknown,
-): Promise<NewWebhookEndpoint> {
+export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
   const { overlap_seconds: seconds = OVERLAP_SECONDS.default } = checkRotateEndpoint(body ?? {})
   const secret = newWebhookSecret()
   const endsAt = isoTime(deps.clock.now() + seconds * SECOND_MS)

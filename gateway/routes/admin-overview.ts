@@ -24,8 +24,8 @@ import type { AccountDeps } from '../accounts/accounts.ts'
 import type { CancelDeps } from '../requests/own-requests.ts'
 import { DELIVERY_STATES } from '../store/schema/webhook-tables.ts'
 import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
-import { authoredBy, describe, REFUSALS } from './admin.ts'
-import { dayParameters, pageParameters, type RequestParams } from './parameters.ts'
+import { authoredBy, describe } from './admin.ts'
+import { dayParameters, pageParameters, type RequestRoute } from './common.ts'
 
 interface ListQuery {
   Querystring: {
@@ -77,7 +77,7 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
             },
           },
         },
-        response: responses({ 200: AdminRequestList }, ['INVALID_PARAMETER', 401, 500]),
+        response: responses({ 200: AdminRequestList }, ['INVALID_PARAMETER']),
       },
     },
     async ({ query }) =>
@@ -86,27 +86,22 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
         status: statusOf(query.status, REQUEST_STATUSES),
       }),
   )
-  app.post<{ Params: RequestParams }>(
+  app.post<RequestRoute>(
     '/admin/requests/:request_id/cancel',
     {
       schema: {
-        ...describe('cancelAnyRequest', 'Cancel a request of any account', 'request_id'),
-        response: responses({ 200: AdminRequest }, [...REFUSALS, 404, 'REQUEST_FINISHED', 500]),
+        ...describe('cancelAnyRequest', 'Cancel a request of any account'),
+        response: responses({ 200: AdminRequest }, [404, 'REQUEST_FINISHED']),
       },
     },
     async (request) => cancelForAccount(authored(request), request.params.request_id),
   )
-  app.post<{ Params: RequestParams }>(
+  app.post<RequestRoute>(
     '/admin/requests/:request_id/redeliver',
     {
       schema: {
-        ...describe('redeliverAnyWebhook', 'Send the webhook of a request again', 'request_id'),
-        response: responses({ 200: WebhookDeliveryStatus }, [
-          ...REFUSALS,
-          404,
-          'RESULT_NOT_READY',
-          500,
-        ]),
+        ...describe('redeliverAnyWebhook', 'Send the webhook of a request again'),
+        response: responses({ 200: WebhookDeliveryStatus }, [404, 'RESULT_NOT_READY']),
       },
     },
     async (request) => redeliverForAccount(authored(request), request.params.request_id),
@@ -130,7 +125,7 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
             },
           },
         },
-        response: responses({ 200: AdminDeliveryList }, ['INVALID_PARAMETER', 401, 500]),
+        response: responses({ 200: AdminDeliveryList }, ['INVALID_PARAMETER']),
       },
     },
     async ({ query }) =>
@@ -155,7 +150,7 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
             },
           },
         },
-        response: responses({ 200: AdminChangeList }, [401, 500]),
+        response: responses({ 200: AdminChangeList }),
       },
     },
     async ({ query }) => allChanges(deps, { ...pageQueryOf(query), action: textOf(query.action) }),
@@ -168,7 +163,7 @@ function usageRoutes(app: FastifyInstance, deps: Deps): void {
     {
       schema: {
         ...describe('showAllUsage', 'Get what each account used, and how storage grew in a day'),
-        response: responses({ 200: AdminUsage }, [401, 500]),
+        response: responses({ 200: AdminUsage }),
       },
     },
     async () => usageOfAll(deps),
@@ -190,13 +185,13 @@ function usageRoutes(app: FastifyInstance, deps: Deps): void {
             format: { type: 'string', enum: ['json', 'csv'], default: 'json' },
           },
         },
-        response: responses({ 200: AccountUsageDays }, ['INVALID_PARAMETER', 401, 500]),
+        response: responses({ 200: AccountUsageDays }, ['INVALID_PARAMETER']),
       },
     },
     async ({ query: { from, to, format, ...query }, headers }, reply) => {
-      const asked = { from, to, ...pageQueryOf(query) }
-      if (!asksForCsv(format, headers.accept)) return usageByDay(deps, asked)
-      const csv = usageCsv(deps, asked)
+      const usageQuery = { from, to, ...pageQueryOf(query) }
+      if (!asksForCsv(format, headers.accept)) return usageByDay(deps, usageQuery)
+      const csv = usageCsv(deps, usageQuery)
       return reply
         .header('content-disposition', 'attachment; filename="usage.csv"')
         .type('text/csv; charset=utf-8')

@@ -7,9 +7,10 @@ import { cookieIn, newCookie } from '../accounts/cookies.ts'
 import { SignInSeals, type Outcome, type SealDeps } from '../accounts/named-session.ts'
 import { OidcProvider, type SignInChecks } from '../accounts/oidc.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import { authoredBy, type AdminConfig } from './admin.ts'
+import { hidden } from './common.ts'
 
 /** The addresses below it share a cookie, which is sent to no others. */
 const SIGN_IN = '/admin/sign-in'
@@ -17,15 +18,12 @@ const COOKIE = 'winnow_sign_in'
 /** The longest that the cookie is of use: a sign-in at the provider. */
 const COOKIE_SECONDS = 600
 
-const hidden = { schema: { hide: true } }
-
-export type SignInDeps = AccountDeps &
-  SealDeps & { log: Logger; config: AdminConfig & BodyDeadline }
+export type SignInDeps = AccountDeps & SealDeps & { log: Logger; config: AdminConfig }
 
 /**
  * Sign-in of admins by name. The browser goes from the page to the provider, back to the callback,
- * and then to the page, which takes its session. These are the only calls below `/admin` that need
- * no credential.
+ * and then to the page, which takes its session. Only these calls below `/admin` need no
+ * credential.
  */
 export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { adminToken, oidc, adminUrl } = deps.config
@@ -78,7 +76,6 @@ const cookie = (deps: SignInDeps, value: string, seconds: number): string =>
     sameSite: 'Lax',
   })
 
-/** @throws ServiceError `UNAUTHENTICATED` */
 function checksOf(seals: SignInSeals, request: FastifyRequest): SignInChecks {
   const checks = seals.openChecks(cookieIn(request.headers.cookie, COOKIE) ?? '')
   if (checks) return checks

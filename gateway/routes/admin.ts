@@ -35,14 +35,15 @@ import {
 } from '../accounts/admin-pass.ts'
 import { bearerToken } from '../accounts/auth.ts'
 import { presentAdmin, SignInSeals, type SealDeps } from '../accounts/named-session.ts'
-import type { OidcSettings } from '../accounts/oidc-settings.ts'
 import { assertRole, roleFor, type Admin } from '../accounts/roles.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { forbidStoring } from '../api/no-store.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { responses } from '../api/openapi.ts'
+import type { Settings } from '../config.ts'
 import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
 import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
+import { hidden } from './common.ts'
 
 /** Opens a session for the token or for a code, shows one, and ends one. */
 const SESSION = '/admin/session'
@@ -64,16 +65,8 @@ declare module 'fastify' {
 
 export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & SealDeps & { config: AdminConfig }
 
-export interface AdminConfig extends BodyDeadline {
-  /** Protects the admin API; without it there is none. */
-  adminToken?: string | undefined
-  /** The admin API is not where clients call, but at an address of its own. */
-  hasAdminAddress: boolean
-  /** Where admins open the page; known once the gateway listens. */
-  adminUrl: () => string
-  /** The provider that admins sign in with by name. */
-  oidc?: OidcSettings | undefined
-}
+/** Without `adminToken` there is no admin API. */
+export type AdminConfig = Settings<'bodySecondsMax' | 'adminToken' | 'adminUrl' | 'oidc'>
 
 /**
  * Extension: accounts and keys, for holders of the admin token and for admins by name, each as
@@ -104,17 +97,13 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   limitRoutes(app, deps)
 }
 
-/**
- * Adds the sessions of the admin page. The API description leaves them out, like the page's
- * sessions of API keys.
- */
+/** Adds the sessions of the admin page, which the API description leaves out. */
 function sessionRoutes(
   app: FastifyInstance,
   deps: AccountDeps & { seals: SignInSeals },
   adminToken: string,
 ): void {
   const authored = authoredBy(deps)
-  const hidden = { schema: { hide: true } }
   const tokenOf = ({ headers }: FastifyRequest) => bearerToken(headers.authorization) ?? ''
   app.post(SESSION, hidden, async (request) =>
     openAdminSession(authored(request), adminToken, tokenOf(request)),
@@ -126,22 +115,12 @@ function sessionRoutes(
   })
 }
 
-/** How a call that changes something is refused. */
-export const REFUSALS = [401, 'PERMISSION_DENIED'] as const
-
 /** Returns the common part of all admin routes in the API description. */
-export const describe = (operationId: string, summary: string, parameter?: string) => ({
+export const describe = (operationId: string, summary: string) => ({
   operationId,
   summary,
   tags: ['admin'],
   security: [{ adminToken: [] }],
-  ...(parameter !== undefined && {
-    params: {
-      type: 'object',
-      properties: { [parameter]: { type: 'string' } },
-      required: [parameter],
-    },
-  }),
 })
 
 function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void {
@@ -150,7 +129,7 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
     {
       schema: {
         ...describe('showFleet', 'Get engines, models, queue, storage and what failed last'),
-        response: responses({ 200: Fleet }, [401, 500]),
+        response: responses({ 200: Fleet }),
       },
     },
     async () => describeFleet(deps),
@@ -160,17 +139,14 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
     {
       schema: {
         ...describe('showActivity', 'Get what ended in the last day, by hour'),
-        response: responses({ 200: Activity }, [401, 500]),
+        response: responses({ 200: Activity }),
       },
     },
     createActivity(deps),
   )
 }
 
-/**
- * Adds the author of a change to the dependencies: the record of changes names the client's
- * address and the admin.
- */
+/** Adds the author of a change to the dependencies: the client's address and the admin. */
 export const authoredBy =
   <Deps extends AccountDeps>(deps: Deps) =>
   ({ client, admin }: { client: string; admin: Admin }) => ({
@@ -191,7 +167,7 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('createAccount', 'Create an account'),
         body: CreateAccountRequest,
-        response: responses({ 201: Account }, [400, ...REFUSALS, 500]),
+        response: responses({ 201: Account }, [400]),
       },
     },
     async (request, reply) =>
@@ -202,7 +178,7 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     {
       schema: {
         ...describe('listAccounts', 'List the accounts, oldest first'),
-        response: responses({ 200: AccountList }, [401, 500]),
+        response: responses({ 200: AccountList }),
       },
     },
     async () => allAccounts(deps),
@@ -211,8 +187,8 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id',
     {
       schema: {
-        ...describe('showAccount', 'Get an account and its balance', 'account_id'),
-        response: responses({ 200: Account }, [401, 404, 500]),
+        ...describe('showAccount', 'Get an account and its balance'),
+        response: responses({ 200: Account }, [404]),
       },
     },
     async ({ params }) => showAccount(deps, params.account_id),
@@ -221,16 +197,9 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id/credit',
     {
       schema: {
-        ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
+        ...describe('creditAccount', 'Add seconds to the balance of an account'),
         body: CreditRequest,
-        response: responses({ 200: Account }, [
-          400,
-          ...REFUSALS,
-          402,
-          404,
-          'IDEMPOTENCY_CONFLICT',
-          500,
-        ]),
+        response: responses({ 200: Account }, [400, 402, 404, 'IDEMPOTENCY_CONFLICT']),
       },
     },
     async (request) => creditAccount(authored(request), request.params.account_id, request.body),
@@ -247,8 +216,8 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
       `/admin/accounts/:account_id/${verb}`,
       {
         schema: {
-          ...describe(`${verb}Account`, summary, 'account_id'),
-          response: responses({ 200: Account }, [...REFUSALS, 404, 500]),
+          ...describe(`${verb}Account`, summary),
+          response: responses({ 200: Account }, [404]),
         },
       },
       async (request) => change(authored(request), request.params.account_id),
@@ -258,8 +227,8 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id',
     {
       schema: {
-        ...describe('deleteAccount', 'Delete an account with its keys and media', 'account_id'),
-        response: responses({ 200: Account }, ['INVALID_PARAMETER', ...REFUSALS, 404, 500]),
+        ...describe('deleteAccount', 'Delete an account with its keys and media'),
+        response: responses({ 200: Account }, ['INVALID_PARAMETER', 404]),
       },
     },
     async (request) => deleteAccount(authored(request), request.params.account_id),
@@ -274,7 +243,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('createKey', 'Create an API key; only the answer contains its secret'),
         body: CreateKeyRequest,
-        response: responses({ 201: NewApiKey }, [400, ...REFUSALS, 500]),
+        response: responses({ 201: NewApiKey }, [400]),
       },
     },
     async (request, reply) =>
@@ -289,7 +258,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
           type: 'object',
           properties: { account_id: { type: 'string', description: 'Only keys of this account.' } },
         },
-        response: responses({ 200: ApiKeyList }, [401, 500]),
+        response: responses({ 200: ApiKeyList }),
       },
     },
     async ({ query: { account_id: accountId } }) =>
@@ -299,8 +268,8 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/revoke',
     {
       schema: {
-        ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
-        response: responses({ 200: ApiKey }, [...REFUSALS, 404, 500]),
+        ...describe('revokeKey', 'Revoke an API key, at once and for good'),
+        response: responses({ 200: ApiKey }, [404]),
       },
     },
     async (request) => revokeKey(authored(request), request.params.key_id),
@@ -309,8 +278,8 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/rotate',
     {
       schema: {
-        ...describe('rotateKey', 'Replace the secret of an API key', 'key_id'),
-        response: responses({ 200: NewApiKey }, [400, ...REFUSALS, 404, 500]),
+        ...describe('rotateKey', 'Replace the secret of an API key'),
+        response: responses({ 200: NewApiKey }, [400, 404]),
       },
     },
     async (request) => rotateKey(authored(request), request.params.key_id),
@@ -323,9 +292,9 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/accounts/:account_id/limits',
     {
       schema: {
-        ...describe('limitAccount', 'Set all limits of an account', 'account_id'),
+        ...describe('limitAccount', 'Set all limits of an account'),
         body: LimitsRequest,
-        response: responses({ 200: Account }, [400, ...REFUSALS, 404, 500]),
+        response: responses({ 200: Account }, [400, 404]),
       },
     },
     async (request) => limitAccount(authored(request), request.params.account_id, request.body),
@@ -334,9 +303,9 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/limits',
     {
       schema: {
-        ...describe('limitKey', 'Set how often an API key may call', 'key_id'),
+        ...describe('limitKey', 'Set how often an API key may call'),
         body: KeyLimitsRequest,
-        response: responses({ 200: ApiKey }, [400, ...REFUSALS, 404, 500]),
+        response: responses({ 200: ApiKey }, [400, 404]),
       },
     },
     async (request) => limitKey(authored(request), request.params.key_id, request.body),

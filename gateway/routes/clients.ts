@@ -3,11 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
+import { hidden } from './common.ts'
 
-/**
- * The kinds of packages: the ending, the language, the media type, and a name without the version.
- */
+/** The kinds of packages; `stable` is a name without the version. */
 const KINDS = [
   {
     ...{ ending: '.tgz', language: 'typescript', stable: 'winnow-client.tgz' },
@@ -19,17 +18,9 @@ const KINDS = [
   },
 ] as const
 
-const hidden = { schema: { hide: true } }
+type ClientsConfig = Settings<'publicUrl' | 'clientsFolder'>
 
-export interface ClientsConfig extends PublicAddress {
-  /** The folder of the clients' packages, as set-up has made them. */
-  clientsFolder: string
-}
-
-/**
- * Serves the packages of this service's clients at `/clients`, to anybody. They are small, so they
- * are read once.
- */
+/** Serves the packages of our clients at `/clients`, to anybody. They are small, so read once. */
 export function clientRoutes(app: FastifyInstance, { config }: { config: ClientsConfig }): void {
   const packages = readPackages(config.clientsFolder)
   app.get('/clients', hidden, async (_request, reply) => {

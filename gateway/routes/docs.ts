@@ -7,26 +7,18 @@ import { gzip } from 'node:zlib'
 import { send } from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import type { Settings } from '../config.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
+import { hidden } from './common.ts'
 
 const NOT_BUILT = 'The documents are not built here: `npm run winnow -- docs` builds them.'
 const NO_PAGE = 'There is no such page of the documents.'
 
-const hidden = { schema: { hide: true } }
-
 const zip = promisify(gzip)
 
-export interface DocsConfig extends PageAddresses {
-  /** Tells if there is a page to link back to. */
-  playground: 'on' | 'off'
-  /** The folder of the documents' site, as set-up has made it. */
-  docsFolder: string
-}
+type DocsConfig = PageAddresses & Settings<'playground' | 'docsFolder'>
 
-/**
- * Serves the documents at `/docs/`, as set-up has made them. Sounds are served by range, because
- * players ask for that.
- */
+/** Serves the documents at `/docs/`, as set-up has made them; sounds by range, as players ask. */
 export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
@@ -59,8 +51,7 @@ interface DocsPage {
 }
 
 /**
- * Returns a function that makes a page of the documents with this gateway's address and a link to
- * its page. Each page is made once.
+ * Returns a function that makes a page once, with this gateway's address and a link to its page.
  */
 function createPageMaker({ docsFolder, publicUrl, playground }: DocsConfig) {
   const pages = new Map<string, DocsPage>()
@@ -100,10 +91,7 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 }
 
-/**
- * Returns the file that an address means: that file, the index page of a folder, or a page without
- * its ending.
- */
+/** Returns the file of an address: itself, a folder's index page, or a page without its ending. */
 function nameOf(address: string, files: ReadonlySet<string>): string | undefined {
   const candidates = /(^|\/)$/.test(address)
     ? [`${address}index.html`]

@@ -28,11 +28,12 @@ import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
 import { sendEvents, type StreamDeps } from './status-stream.ts'
 import { hangUpOf } from './submit.ts'
-import { decrypt, encrypt, type Keys } from '../secrets.ts'
+import type { Settings } from '../config.ts'
+import { decrypt, encrypt } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
-import type { HeldApiKey } from '../store/api-keys.ts'
+import type { KeyWithAccount } from '../store/api-keys.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import {
   FAL_APP,
@@ -47,9 +48,7 @@ import {
   submitBody,
 } from '../api/fal-shapes.ts'
 
-type UploadDeps = ReceiveDeps & {
-  config: { encryptionKeys: Keys; publicUrl: () => string; uploadMinutes: number }
-}
+type UploadDeps = ReceiveDeps & { config: Settings<'encryptionKeys' | 'publicUrl'> }
 
 /** The dependencies of the API's own calls, into which these are translated. */
 export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps
@@ -86,10 +85,7 @@ export function falUrl({ url = '/', headers }: { url?: string; headers: object }
   return falPath(target) ?? url
 }
 
-/**
- * Answers errors as fal does, and accepts its `Authorization: Key …`. Install it before the
- * authenticator.
- */
+/** Answers errors as fal does, and accepts `Authorization: Key …`, before the authenticator. */
 export function installFal(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.authorization = headers.authorization?.replace(/^Key /i, 'Bearer ')
@@ -97,7 +93,6 @@ export function installFal(app: FastifyInstance): void {
   app.setErrorHandler(errorAnswerer(falError))
 }
 
-/** Adds the routes that need an API key. */
 export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
   submitRoutes(app, deps)
   requestRoutes(app, deps)
@@ -184,14 +179,13 @@ async function submitFal(
 }
 
 /**
- * Waits for the result. Only this call knows the request, so if the wait ends first, the request is
- * canceled.
+ * Waits for the result. If the wait ends first, cancels the request, which only this call knows.
  * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute, or once the client is
  *   gone; `RATE_LIMITED` if the account has too many streams open
  */
 async function endOf(
   deps: FalDeps,
-  { key, requestId, signal }: { key: HeldApiKey; requestId: string; signal: AbortSignal },
+  { key, requestId, signal }: { key: KeyWithAccount; requestId: string; signal: AbortSignal },
 ) {
   let ended: RequestRow | undefined
   try {
@@ -273,7 +267,6 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   )
 }
 
-/** @throws ServiceError `NOT_FOUND`, `FILE_EXPIRED` */
 function openUpload({ config, clock }: UploadDeps, token: string): Upload {
   let text: string
   try {

@@ -6,7 +6,7 @@ import { responses } from '../api/openapi.ts'
 import { findOwn, type ResultDeps } from '../requests/own-requests.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
 import { livePartKey } from '../media-store/keys.ts'
-import { requestParams, type RequestParams } from './parameters.ts'
+import { type RequestRoute } from './common.ts'
 
 export const LivePreview = Type.Object(
   {
@@ -30,7 +30,7 @@ interface LivePreviewDeps extends ResultDeps {
 
 /** Extension: what can be played of a request while the rest is still separated. */
 export function livePreviewRoute(app: FastifyInstance, deps: LivePreviewDeps): void {
-  app.get<{ Params: RequestParams }>(
+  app.get<RequestRoute>(
     '/v1/queue/requests/:request_id/live-preview',
     {
       config: { scope: 'audio:separate' },
@@ -44,8 +44,7 @@ export function livePreviewRoute(app: FastifyInstance, deps: LivePreviewDeps): v
           'the peaks so far, whose `preview` has the index of this part, and the segments. Once ' +
           'the request has ended this answers 404, and a completed one has `data.preview_url`.',
         tags: ['queue'],
-        params: requestParams,
-        response: responses({ 200: LivePreview }, [401, 403, 404, 500]),
+        response: responses({ 200: LivePreview }, [404]),
       },
     },
     async (request): Promise<Static<typeof LivePreview>> => {

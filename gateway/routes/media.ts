@@ -13,23 +13,14 @@ import { inputKey, livePartKey, outputKey, segmentKey } from '../media-store/key
 import type { Clock } from '../../shared/clock.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
+import { hidden } from './common.ts'
+import type { Settings } from '../config.ts'
 
 interface MediaDeps {
   store: Store
   mediaStore: LocalDisk
   clock: Clock
-  config: MediaProxy
-}
-
-export interface MediaProxy {
-  /** The path at which trusted proxies serve the media folder internally; absent if they do not. */
-  mediaAccelPath?: string | undefined
-}
-
-const SEGMENT_PATH = '/media/outputs/:request_id/checkpoint/:segment'
-
-interface InputRoute {
-  Params: { file_id: string }
+  config: Settings<'mediaAccelPath'>
 }
 
 interface OutputRoute {
@@ -37,107 +28,76 @@ interface OutputRoute {
   Params: { request_id: string; place?: string; part: OutputPart }
 }
 
-interface SegmentRoute {
-  Params: { request_id: string; segment: string }
-}
+const OCTETS = 'application/octet-stream'
 
-interface LivePartRoute {
-  Params: { request_id: string; part: string }
-}
-
-/**
- * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines, live
- * previews to clients, outputs to both.
- */
+/** Serves downloads at signed addresses, whole or by range. */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
-  app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
-    sendInput(deps, request, reply),
+  inputRoute(app, deps)
+  temporaryRoutes(app, deps)
+  const outputs = '/media/outputs/:request_id'
+  for (const path of [`${outputs}/:part`, `${outputs}/:place/:part`]) outputRoute(app, deps, path)
+}
+
+function inputRoute(app: FastifyInstance, deps: MediaDeps): void {
+  app.get<{ Params: { file_id: string } }>(
+    '/media/inputs/:file_id',
+    hidden,
+    async (request, reply) => {
+      const { file_id: fileId } = request.params
+      const key = inputKey(fileId)
+      const { audience } = checkAddress(request, { key, audiences: ['engine'] }, deps)
+      const file = await findFile(deps.store, fileId)
+      if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
+      const { content_type: contentType, file_name: fileName } = file
+      return sendMedia(deps, request, reply, { audience, key, contentType, fileName })
+    },
   )
-  app.get<SegmentRoute>(SEGMENT_PATH, { schema: { hide: true } }, (request, reply) =>
-    sendSegment(deps, request, reply),
+}
+
+/** Checkpoints are for engines, with their jobs; the outputs replace a live preview at the end. */
+function temporaryRoutes(app: FastifyInstance, deps: MediaDeps): void {
+  app.get<{ Params: { request_id: string; segment: string } }>(
+    '/media/outputs/:request_id/checkpoint/:segment',
+    hidden,
+    async (request, reply) => {
+      const { request_id: requestId, segment } = request.params
+      const key = segmentKey(requestId, Number(segment))
+      const { audience } = checkAddress(request, { key, audiences: ['engine'] }, deps)
+      const media = { audience, key, contentType: OCTETS, fileName: 'checkpoint' }
+      return sendMedia(deps, request, reply, media)
+    },
   )
-  app.get<LivePartRoute>(
+  app.get<{ Params: { request_id: string; part: string } }>(
     '/media/outputs/:request_id/live/:part',
-    { schema: { hide: true } },
-    (request, reply) => sendLivePart(deps, request, reply),
+    hidden,
+    async (request, reply) => {
+      const { request_id: requestId, part } = request.params
+      const key = livePartKey(requestId, Number(part))
+      const { audience } = checkAddress(request, { key, audiences: ['client'] }, deps)
+      const row = await findRequest(deps.store, requestId)
+      if (!row || isTerminal(row.status)) throw new ServiceError('NOT_FOUND')
+      const media = { audience, key, contentType: OCTETS, fileName: 'preview' }
+      return sendMedia(deps, request, reply, media)
+    },
   )
-  for (const path of [
-    '/media/outputs/:request_id/:part',
-    '/media/outputs/:request_id/:place/:part',
-  ]) {
-    app.get<OutputRoute>(path, { schema: { hide: true } }, (request, reply) =>
-      sendOutput(deps, request, reply),
-    )
-  }
 }
 
-/** Only engines get addresses of checkpoints, with their jobs. */
-async function sendSegment(
-  deps: MediaDeps,
-  request: FastifyRequest<SegmentRoute>,
-  reply: FastifyReply,
-) {
-  const { request_id: requestId, segment } = request.params
-  const key = segmentKey(requestId, Number(segment))
-  const { audience } = checkAddress(request, { method: 'GET', key, audiences: ['engine'] }, deps)
-  const described = { contentType: 'application/octet-stream', fileName: 'checkpoint' }
-  return sendMedia(deps, request, reply, { audience, key, ...described })
-}
-
-/** The outputs replace a live preview when the request has ended. */
-async function sendLivePart(
-  deps: MediaDeps,
-  request: FastifyRequest<LivePartRoute>,
-  reply: FastifyReply,
-) {
-  const { request_id: requestId, part } = request.params
-  const key = livePartKey(requestId, Number(part))
-  const { audience } = checkAddress(request, { method: 'GET', key, audiences: ['client'] }, deps)
-  const row = await findRequest(deps.store, requestId)
-  if (!row || isTerminal(row.status)) throw new ServiceError('NOT_FOUND')
-  const described = { contentType: 'application/octet-stream', fileName: 'preview' }
-  return sendMedia(deps, request, reply, { audience, key, ...described })
-}
-
-async function sendInput(
-  deps: MediaDeps,
-  request: FastifyRequest<InputRoute>,
-  reply: FastifyReply,
-) {
-  const { file_id: fileId } = request.params
-  const address = { method: 'GET', key: inputKey(fileId), audiences: ['engine'] } as const
-  const { audience } = checkAddress(request, address, deps)
-  const file = await findFile(deps.store, fileId)
-  if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
-  return sendMedia(deps, request, reply, {
-    audience,
-    key: inputKey(fileId),
-    contentType: file.content_type,
-    fileName: file.file_name,
+function outputRoute(app: FastifyInstance, deps: MediaDeps, path: string): void {
+  app.get<OutputRoute>(path, hidden, async (request, reply) => {
+    const { request_id: requestId, place, part } = request.params
+    const address = {
+      key: outputKey(requestId, part, place),
+      audiences: ['client', 'engine'], // an engine reads an output that a later request separates
+    } as const
+    const { audience } = checkAddress(request, address, deps)
+    const row = await findRequest(deps.store, requestId)
+    const isKept = row?.status === 'COMPLETED' && row.media_removed_at === null
+    const stored = isKept ? storedPart(row, part) : undefined
+    if (!stored) throw new ServiceError('NOT_FOUND')
+    const { content_type: contentType, fileName } = stored
+    const key = outputKey(requestId, part, stored.place)
+    return sendMedia(deps, request, reply, { audience, key, contentType, fileName })
   })
-}
-
-async function sendOutput(
-  deps: MediaDeps,
-  request: FastifyRequest<OutputRoute>,
-  reply: FastifyReply,
-) {
-  const { request_id: requestId, place, part } = request.params
-  const address = {
-    method: 'GET',
-    key: outputKey(requestId, part, place),
-    audiences: ['client', 'engine'], // an engine reads an output that a later request separates
-  } as const
-  const { audience } = checkAddress(request, address, deps)
-  const row = await findRequest(deps.store, requestId)
-  if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
-    throw new ServiceError('NOT_FOUND')
-  }
-  const stored = storedPart(row, part)
-  if (!stored) throw new ServiceError('NOT_FOUND')
-  const { content_type: contentType, fileName } = stored
-  const key = outputKey(requestId, part, stored.place)
-  return sendMedia(deps, request, reply, { audience, key, contentType, fileName })
 }
 
 interface Media {
@@ -173,9 +133,6 @@ async function sendMedia(
     .send(body)
 }
 
-/**
- * Returns whether a trusted proxy asks and may send the file itself. For pages of other origins it
- * may not, because nginx would drop our headers.
- */
+/** Returns whether a trusted proxy may send the file: not if nginx would drop CORS headers. */
 const mayAccelerate = ({ ips = [], headers }: FastifyRequest): boolean =>
   ips.length > 1 && headers.origin === undefined

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
-import { presentModels, type ModelsConfig } from '../requests/present/present-models.ts'
+import { presentModels } from '../requests/present/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
 import type { EngineRegistry } from '../operations/engine-registry.ts'
+import type { Settings } from '../config.ts'
 
 interface ModelsDeps {
   engineRegistry: Pick<EngineRegistry, 'describe'>
-  config: ModelsConfig
+  config: Settings<'encryptionKeys' | 'mediaSecondsMax'>
 }
 
 /** Endpoint 2: the API's only model, and the engines that serve it now. */
@@ -22,7 +23,7 @@ export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Mo
           'The only API model is `audio/separate`; `input` and `output` are JSON Schemas. ' +
           '`separators` are the actual models, one of which answers each prompt.',
         tags: ['models'],
-        response: responses({ 200: ModelList }, [401, 403, 500]),
+        response: responses({ 200: ModelList }),
       },
     },
     async () => presentModels(await engineRegistry.describe(), config),

@@ -4,12 +4,15 @@ import { gzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { buildOpenApi, responses } from '../api/openapi.ts'
 import { chooseCopy, typeOf } from './page.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
 
 const NAME = 'openapi.json'
 
 /** Endpoint 1: the API description. It is compressed once, and an ETag tells its version. */
-export function openApiRoute(app: FastifyInstance, { config }: { config: PublicAddress }): void {
+export function openApiRoute(
+  app: FastifyInstance,
+  { config }: { config: Settings<'publicUrl'> },
+): void {
   let document: ReturnType<typeof makeCopies> | undefined
   app.get(
     `/v1/${NAME}`,
@@ -20,7 +23,7 @@ export function openApiRoute(app: FastifyInstance, { config }: { config: PublicA
         description: 'OpenAPI 3.1, version 1.0.0. Needs no key.',
         tags: ['description'],
         security: [],
-        response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
+        response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }),
       },
     },
     async (request, reply) => {

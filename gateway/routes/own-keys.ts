@@ -16,12 +16,6 @@ interface KeyRoute {
 }
 
 const config = { scope: 'keys:manage' } as const
-const keyParams = {
-  type: 'object',
-  properties: { key_id: { type: 'string', description: 'The middle part of the key.' } },
-  required: ['key_id'],
-} as const
-
 /** Extension: the keys of the caller's account. */
 export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const calledBy = ({ apiKey: caller, client }: FastifyRequest) => ({ ...deps, caller, client })
@@ -47,7 +41,7 @@ function listAndCreate(app: FastifyInstance, calledBy: CalledBy): void {
           "List your account's keys, oldest first",
           `Those that are valid, or ended in the last ${OWN_KEYS.daysShown} days.`,
         ),
-        response: responses({ 200: OwnKeyList }, [401, 403, 500]),
+        response: responses({ 200: OwnKeyList }),
       },
     },
     async (request) => ownKeys(calledBy(request)),
@@ -65,7 +59,7 @@ function listAndCreate(app: FastifyInstance, calledBy: CalledBy): void {
             `${OWN_KEYS.changesPerDayMax} in 24 hours.`,
         ),
         body: CreateOwnKeyRequest,
-        response: responses({ 201: NewApiKey }, [400, 401, 403, 500]),
+        response: responses({ 201: NewApiKey }, [400]),
       },
     },
     async (request, reply) =>
@@ -84,8 +78,7 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
           'Replace the secret of a key of your account',
           'Refused for a key that may do more than yours, or for longer.',
         ),
-        params: keyParams,
-        response: responses({ 200: NewApiKey }, ['INVALID_PARAMETER', 401, 403, 404, 500]),
+        response: responses({ 200: NewApiKey }, ['INVALID_PARAMETER', 404]),
       },
     },
     async (request) => rotateOwnKey(calledBy(request), request.params.key_id),
@@ -100,8 +93,7 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
           'Revoke a key of your account, at once and for good',
           'Also works for the key of the call, and ends the page sessions that the key has opened.',
         ),
-        params: keyParams,
-        response: responses({ 200: ApiKey }, [401, 403, 404, 500]),
+        response: responses({ 200: ApiKey }, [404]),
       },
     },
     async (request) => revokeOwnKey(calledBy(request), request.params.key_id),

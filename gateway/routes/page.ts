@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -20,16 +20,10 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The compressed copies of a file that a browser may accept, smallest first. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const
 
-/**
- * Returns the media type of a file, or undefined for files that are not served by name, such as
- * compressed copies.
- */
+/** Returns the media type of a file, or undefined if it is not served by name. */
 export const typeOf = (name: string): string | undefined => TYPES[extname(name)]
 
-/**
- * Chooses the smallest copy of a file that the browser accepts, sets its headers, and returns its
- * name.
- */
+/** Returns the smallest copy of a file that the browser accepts, and sets its headers. */
 export function chooseCopy(
   name: string,
   has: (name: string) => boolean,
@@ -47,14 +41,10 @@ export function chooseCopy(
 }
 
 /** The addresses that a page may connect to. */
-export interface PageAddresses extends PublicAddress {
-  /** Origins that browsers get media from, if not from this service. */
-  mediaOrigins: readonly string[]
-}
+export type PageAddresses = Settings<'publicUrl' | 'mediaOrigins'>
 
 /**
- * Sets the headers of a document, so that no other page can frame it, watch it or learn its
- * address.
+ * Sets the headers of a document, so that no page can frame it, watch it or learn its address.
  * @param scripts the directives for scripts in its policy
  */
 export function protectPage(

@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import type { Settings } from '../config.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 import { PLAYGROUND } from './sessions.ts'
+import { hidden } from './common.ts'
 
 /** Assets have a hash in their name, so they never change. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
@@ -11,18 +13,11 @@ const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 /** The page encodes FLAC and MP3 with WebAssembly, in workers that its script creates. */
 const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
 
-const hidden = { schema: { hide: true } }
-
-export interface PlaygroundConfig extends PageAddresses {
-  /** The folder of the page, as set-up has made it. */
-  playgroundFolder: string
-}
-
 /** The document of the page by whom it is for: one for admins has no views for clients. */
 const DOCUMENTS = { all: 'index.html', clients: 'clients.html', admins: 'admins.html' } as const
 
 interface Playground {
-  config: PlaygroundConfig
+  config: PageAddresses & Settings<'playgroundFolder'>
   audience: keyof typeof DOCUMENTS
 }
 
@@ -66,7 +61,6 @@ interface Sending {
   reply: FastifyReply
   /** The message if there is no such file. */
   absent: string
-  /** The header `cache-control`. */
   caching: string
 }
 

@@ -10,7 +10,6 @@ import { fileBytesMax, readForm, type FormOptions } from '../api/form.ts'
 import { fieldText } from '../api/json-text.ts'
 import { describeNulls } from '../api/nulls.ts'
 import { responses } from '../api/openapi.ts'
-import { secondsToWait } from '../api/prefer.ts'
 import { QueueResultResponse } from '../api/result-schemas.ts'
 import {
   AudioSeparateInput,
@@ -98,25 +97,15 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
   sounds: SoundsResultResponse,
 }
 
-/**
- * Extension: takes a file and what is asked of it in one call, and returns the result if the client
- * waits for it.
- */
-export async function separateRoutes(
-  app: FastifyInstance,
-  deps: SeparateDeps & ResultDeps,
-): Promise<void> {
+/** Extension: takes a file and what is asked of it, and returns the result to clients that wait. */
+export async function separateRoutes(app: FastifyInstance, deps: SeparateDeps & ResultDeps) {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // readCall refuses these
   for (const kind of REQUEST_KINDS) separateRoute(app, deps, kind)
 }
 
-function separateRoute(
-  app: FastifyInstance,
-  deps: SeparateDeps & ResultDeps,
-  kind: RequestKind,
-): void {
+function separateRoute(app: FastifyInstance, deps: SeparateDeps & ResultDeps, kind: RequestKind) {
   app.post(
     `/v1/audio/${kind}`,
     {
@@ -138,9 +127,7 @@ function separateRoute(
         },
         response: responses({ 200: RESULTS[kind], 202: QueueSubmitResponse }, [
           400,
-          401,
           402,
-          403,
           'RESULT_NOT_READY',
           'REQUEST_FAILED',
           'IDEMPOTENCY_CONFLICT',
@@ -148,7 +135,6 @@ function separateRoute(
           413,
           415,
           'MEDIA_QUOTA_EXCEEDED',
-          500,
           502,
         ]),
       },
@@ -187,6 +173,13 @@ async function takeCall(
   })
 }
 
+/** Returns the seconds that a client wants to wait (RFC 7240); 0 means not at all. */
+function secondsToWait(prefer: string | string[] | undefined): number {
+  const preferences = [prefer ?? []].flat().join(',').split(/[,;]/)
+  const wait = preferences.map((text) => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(text)?.[1])
+  return Number(wait.find((seconds) => seconds !== undefined) ?? 0)
+}
+
 /** @throws ServiceError `INVALID_REQUEST` if the body is neither a form nor JSON */
 async function readCall(
   kind: RequestKind,
@@ -211,11 +204,7 @@ async function readCall(
   })
 }
 
-async function sendEnd(
-  deps: ResultDeps,
-  row: RequestRow,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function sendEnd(deps: ResultDeps, row: RequestRow, reply: FastifyReply) {
   try {
     return await reply.send(await resultOf(deps, row))
   } catch (error) {

@@ -9,20 +9,18 @@ import {
   secretOf,
   showSession,
 } from '../accounts/sessions.ts'
-import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
-import type { PublicAddress } from '../requests/present/presenter.ts'
+import type { Settings } from '../config.ts'
+import { hidden } from './common.ts'
 
 /** The path at which the page calls the API with its session. The cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
 
-const hidden = { schema: { hide: true } }
-
-/** Opens, shows and ends the page's sessions. */
 export function sessionRoutes(
   app: FastifyInstance,
-  deps: AccountDeps & { config: BodyDeadline & PublicAddress },
+  deps: AccountDeps & { config: Settings<'bodySecondsMax' | 'publicUrl'> },
 ): void {
   forbidStoring(app)
   installBodyDeadline(app, deps.config.bodySecondsMax)
@@ -61,7 +59,6 @@ export function codeRoute(app: FastifyInstance, deps: AccountDeps): void {
   )
 }
 
-/** @throws ServiceError `INVALID_PARAMETER` */
 function readCode(body: unknown): string {
   const code = (body as { code?: unknown } | null | undefined)?.code
   if (typeof code === 'string') return code

@@ -19,16 +19,22 @@ import {
   type ShareDeps,
   type SharedResultDeps,
 } from '../requests/shares.ts'
-import { requestParams, type RequestParams } from './parameters.ts'
+import { type RequestRoute } from './common.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 
 interface LogDeps {
   log: Logger
 }
 
-/** Extension: creates an address that plays a result without a key. */
-export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
-  app.post<{ Params: RequestParams }>(
+/** Extensions: creates, lists and revokes addresses that play a result without a key. */
+export function shareRoutes(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
+  createRoute(app, deps)
+  listRoute(app, deps)
+  revokeRoute(app, deps)
+}
+
+function createRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
+  app.post<RequestRoute>(
     '/v1/queue/requests/:request_id/shares',
     {
       config: { scope: 'audio:separate' },
@@ -40,17 +46,8 @@ export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps
           `until a date. A request can have ${SHARES_MAX.perRequest} active shares, an account ` +
           `${SHARES_MAX.perAccount}.`,
         tags: ['queue'],
-        params: requestParams,
         body: CreateShareRequest,
-        response: responses({ 201: NewShare }, [
-          400,
-          401,
-          403,
-          404,
-          'RESULT_NOT_READY',
-          'REQUEST_FAILED',
-          500,
-        ]),
+        response: responses({ 201: NewShare }, [400, 404, 'RESULT_NOT_READY', 'REQUEST_FAILED']),
       },
     },
     async ({ accountId, apiKey, params, body, id: callId }, reply) => {
@@ -64,8 +61,7 @@ export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps
   )
 }
 
-/** Extension: the shares of the account. */
-export function listSharesRoute(app: FastifyInstance, deps: ShareDeps): void {
+function listRoute(app: FastifyInstance, deps: ShareDeps): void {
   app.get(
     '/v1/shares',
     {
@@ -75,23 +71,14 @@ export function listSharesRoute(app: FastifyInstance, deps: ShareDeps): void {
         summary: 'List your shares, newest first',
         description: 'Extension. Active shares only, without their secrets.',
         tags: ['queue'],
-        response: responses({ 200: ShareList }, [401, 403, 500]),
+        response: responses({ 200: ShareList }),
       },
     },
     async ({ accountId }) => ownShares(deps, accountId),
   )
 }
 
-const shareParams = {
-  type: 'object',
-  properties: {
-    share_id: { type: 'string', description: 'As returned when the share was created.' },
-  },
-  required: ['share_id'],
-} as const
-
-/** Extension: ends a share. */
-export function revokeShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
+function revokeRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
   app.delete<{ Params: { share_id: string } }>(
     '/v1/shares/:share_id',
     {
@@ -103,11 +90,7 @@ export function revokeShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps
           'Extension. Its address shows nothing from then on. Media addresses that somebody has ' +
           'already read stay valid for an hour plus the length of the media.',
         tags: ['queue'],
-        params: shareParams,
-        response: responses(
-          { 204: { type: 'null', description: 'It is revoked.' } },
-          [401, 403, 404, 500],
-        ),
+        response: responses({ 204: { type: 'null', description: 'It is revoked.' } }, [404]),
       },
     },
     async ({ accountId, apiKey, params, id: callId }, reply) => {

@@ -9,22 +9,18 @@ import type { RequestWatch, RequestFeed } from '../requests/follow/request-feed.
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
 import { findOwn, statusOf, type StatusDeps } from '../requests/own-requests.ts'
 import { watchStatus, type WatchDeps } from '../requests/follow/status-watch.ts'
-import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
+import { logsParameter, type RequestRoute } from './common.ts'
+import type { Settings } from '../config.ts'
 
 export type StreamDeps = StatusDeps &
-  WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: StreamWindow }
-
-export interface StreamWindow {
-  /** How long a stream lasts; then the client connects again. */
-  streamWindowSeconds: number
-}
+  WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: Settings<'streamWindowSeconds'> }
 
 interface StreamQuery {
   logs?: unknown
   interval?: unknown
 }
 
-type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
+type StreamRequest = FastifyRequest<RequestRoute & { Querystring: StreamQuery }>
 
 /** Describes one event of the stream. OpenAPI 3.1 has no way of its own to do that. */
 const event = (name: string, description: string, data: TSchema) =>
@@ -53,7 +49,7 @@ const EVENTS = Type.Union([
 
 /** Endpoint 7: the states of a request, as Server-Sent Events until it is finished. */
 export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void {
-  app.get<{ Params: RequestParams; Querystring: StreamQuery }>(
+  app.get<RequestRoute & { Querystring: StreamQuery }>(
     '/v1/queue/requests/:request_id/status/stream',
     {
       config: { scope: 'audio:separate' },
@@ -63,7 +59,6 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
         summary: 'Follow the status of a request',
         description: 'Server-Sent Events until the request is finished or the window ends.',
         tags: ['queue'],
-        params: requestParams,
         querystring: {
           type: 'object',
           properties: {
@@ -92,7 +87,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
               },
             },
           },
-          [401, 403, 404, 500],
+          [404],
         ),
       },
     },
@@ -106,7 +101,6 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
   )
 }
 
-/** Sends `events` as Server-Sent Events. */
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<string>): FastifyReply =>
   reply
     .header('content-type', 'text/event-stream')

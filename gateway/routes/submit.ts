@@ -83,9 +83,7 @@ function submitRoute(app: FastifyInstance, deps: SubmitDeps, kind: RequestKind):
         headers: { type: 'object', properties: idempotencyHeader },
         response: responses({ 202: QueueSubmitResponse }, [
           400,
-          401,
           402,
-          403,
           'FILE_NOT_UPLOADED',
           'RESULT_NOT_READY',
           'REQUEST_FAILED',
@@ -93,7 +91,6 @@ function submitRoute(app: FastifyInstance, deps: SubmitDeps, kind: RequestKind):
           410,
           413,
           ...errors,
-          500,
           502,
         ]),
       },

@@ -8,7 +8,7 @@ import { withDeadline } from '../../shared/deadline.ts'
 import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { uploadTimes, type Lifetime } from '../files/times.ts'
+import { uploadTimes } from '../files/times.ts'
 import { checkAddress } from '../api/media-address.ts'
 import type { LocalDisk, StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
@@ -26,32 +26,17 @@ import { orphanOf } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { BodyDeadline } from '../api/body-deadline.ts'
-
-interface InputRoute {
-  Params: { file_id: string }
-}
+import type { Settings } from '../config.ts'
+import { hidden, type RequestRoute } from './common.ts'
 
 interface MediaDeps {
   store: Store
   mediaStore: LocalDisk
   clock: Clock
-  config: Lifetime & BodyDeadline
+  config: Settings<'fileHours' | 'bodySecondsMax'>
 }
 
 type UploadDeps = MediaDeps & { turns: UploadTurns }
-
-interface OutputRoute {
-  Params: { request_id: string; part: OutputPart }
-}
-
-interface OutputsRoute {
-  Params: { request_id: string }
-}
-
-interface TemporaryRoute {
-  Params: { request_id: string; number: string }
-}
 
 /** What is stored of a request only until it ends. */
 const TEMPORARY = {
@@ -68,56 +53,41 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
-    takeInput({ ...deps, turns }, request, reply),
-  )
-  app.put<OutputRoute>(
-    '/media/outputs/:request_id/:part',
-    { schema: { hide: true } },
-    (request, reply) => takeOutput({ ...deps, turns }, request, reply),
-  )
-  for (const [name, kind] of Object.entries(TEMPORARY)) {
-    app.put<TemporaryRoute>(
-      `/media/outputs/:request_id/${name}/:number`,
-      { schema: { hide: true } },
-      (request, reply) => takeTemporary({ ...deps, ...kind, turns }, request, reply),
-    )
-  }
-  app.post<OutputsRoute>(
-    '/media/outputs/:request_id',
-    { schema: { hide: true } },
-    (request, reply) => adoptOutputs({ ...deps, turns }, request, reply),
-  )
+  inputRoute(app, { ...deps, turns })
+  outputRoutes(app, { ...deps, turns })
+  temporaryRoutes(app, { ...deps, turns })
 }
 
-async function takeInput(
-  deps: UploadDeps,
-  request: FastifyRequest<InputRoute>,
-  reply: FastifyReply,
-) {
+function inputRoute(app: FastifyInstance, deps: UploadDeps): void {
   const { store, clock, turns } = deps
-  const { file_id: fileId } = request.params
-  const address = { method: 'PUT', key: inputKey(fileId), audiences: ['client'] } as const
-  const { size } = checkAddress(request, address, deps)
-  const file = await findFile(store, fileId)
-  if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
-  assertPending(file)
-  checkContentLength(request, size)
-  // `AbortSignal.timeout` would hold a timer for each upload until its time has come.
-  const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
-  const hash = createHash('sha256')
-  const onPiece = (piece: Buffer) => hash.update(piece)
-  await turns.replacing(inputKey(fileId), (signal) =>
-    withDeadline({ ms, late: tooLate, signal }, async (deadline) => {
-      const staged = await stageBody(deps, request, { bytes: size, signal: deadline, onPiece })
-      try {
-        await keepInput(deps, staged, fileId)
-      } finally {
-        await staged.discard()
-      }
-    }),
+  app.put<{ Params: { file_id: string } }>(
+    '/media/inputs/:file_id',
+    hidden,
+    async (request, reply) => {
+      const { file_id: fileId } = request.params
+      const key = inputKey(fileId)
+      const { size } = checkAddress(request, { key, audiences: ['client'] }, deps)
+      const file = await findFile(store, fileId)
+      if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
+      if (file.uploaded_at !== null) throw refusal(file)
+      checkContentLength(request, size)
+      // `AbortSignal.timeout` would hold a timer for each upload until its time has come.
+      const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
+      const hash = createHash('sha256')
+      const onPiece = (piece: Buffer) => hash.update(piece)
+      await turns.replacing(key, (signal) =>
+        withDeadline({ ms, late: tooLate, signal }, async (deadline) => {
+          const staged = await stageBody(deps, request, { bytes: size, signal: deadline, onPiece })
+          try {
+            await keepInput(deps, staged, fileId)
+          } finally {
+            await staged.discard()
+          }
+        }),
+      )
+      return reply.header('etag', `"${hash.digest('hex')}"`).send()
+    },
   )
-  return reply.header('etag', `"${hash.digest('hex')}"`).send()
 }
 
 /**
@@ -148,11 +118,6 @@ async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string):
   throw refusal(file)
 }
 
-/** @throws ServiceError `FILE_ALREADY_UPLOADED` */
-function assertPending(file: FileRow | undefined): void {
-  if (file?.uploaded_at) throw refusal(file)
-}
-
 function refusal(file: FileRow | undefined): ServiceError {
   if (!file) return new ServiceError('NOT_FOUND', { message: 'The file was deleted.' })
   return file.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
@@ -173,31 +138,37 @@ function checkContentLength({ headers }: FastifyRequest, size: number): void {
   })
 }
 
-async function takeOutput(
-  deps: UploadDeps,
-  request: FastifyRequest<OutputRoute>,
-  reply: FastifyReply,
-) {
-  const { key, place, assertOpen } = outputOf(deps, request)
-  await assertOpen() // before the body is sent, where possible
-  await deps.turns.alone(key, async (signal) => {
-    const staged = await stageBody(deps, request, { signal })
-    await keepOutput(deps, staged, { key, assertOpen })
-  })
-  return withPlace(reply, place).send()
+interface OutputRoute {
+  Params: { request_id: string; part: OutputPart }
 }
 
-/**
- * Takes over files from an engine on this host, which names them instead of sending their bytes.
- */
+function outputRoutes(app: FastifyInstance, deps: UploadDeps): void {
+  app.put<OutputRoute>('/media/outputs/:request_id/:part', hidden, async (request, reply) => {
+    const { request_id: requestId, part } = request.params
+    checkAddress(request, { key: outputKey(requestId, part), audiences: ['engine'] }, deps)
+    const { [ATTEMPT_HEADER]: attempt } = request.headers
+    const place = isPlace(attempt) ? attempt : undefined // engines of 0.2.0 send none
+    const key = outputKey(requestId, part, place)
+    await assertOpen(deps, requestId) // before the body is sent, where possible
+    await deps.turns.alone(key, async (signal) => {
+      await keepOutput(deps, await stageBody(deps, request, { signal }), { key, requestId })
+    })
+    if (place !== undefined) reply.header(PLACE_HEADER, place)
+    return reply.send()
+  })
+  app.post<RequestRoute>('/media/outputs/:request_id', hidden, (request, reply) =>
+    adoptOutputs(deps, request, reply),
+  )
+}
+
+/** Takes over files of an engine on this host, which names them instead of sending bytes. */
 async function adoptOutputs(
   deps: UploadDeps,
-  request: FastifyRequest<OutputsRoute>,
+  request: FastifyRequest<RequestRoute>,
   reply: FastifyReply,
 ) {
   const { request_id: requestId } = request.params
-  const address = { method: 'PUT', key: outputsKey(requestId), audiences: ['engine'] } as const
-  checkAddress(request, address, deps)
+  checkAddress(request, { key: outputsKey(requestId), audiences: ['engine'] }, deps)
   const { [FILES_HEADER]: text, [ATTEMPT_HEADER]: place } = request.headers
   const names = readFileNames(text)
   if (!names || ![...names.keys()].every(isOutputPart) || !isPlace(place)) {
@@ -211,56 +182,35 @@ async function adoptOutputs(
   await deps.turns.alone(key, async () => {
     const staged = await deps.mediaStore.adopt(names)
     if (!staged) throw new ServiceError('NOT_FOUND')
-    await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
+    await keepOutput(deps, staged, { key, requestId })
   })
-  return withPlace(reply, place).status(204).send()
+  return reply.header(PLACE_HEADER, place).status(204).send()
 }
 
-/**
- * The part of the free space that a checkpoint or a live preview may take. They only save work and
- * time, and the disk is for media.
- */
+/** The part of the free space for a checkpoint or live preview, which only save work and time. */
 const ROOM_SHARE_MAX = 1 / 8
 
-/** Receives a part of a checkpoint or of a live preview, which replaces an earlier one. */
-async function takeTemporary(
-  { keyOf, bytesMax: most, ...deps }: UploadDeps & (typeof TEMPORARY)['live'],
-  request: FastifyRequest<TemporaryRoute>,
-  reply: FastifyReply,
-) {
-  const { request_id: requestId, number } = request.params
-  const key = keyOf(requestId, Number(number))
-  checkAddress(request, { method: 'PUT', key, audiences: ['engine'] }, deps)
-  await assertOpen(deps, requestId)
-  const room = Math.floor(ROOM_SHARE_MAX * (await deps.mediaStore.bytesLeft()))
-  await deps.turns.alone(key, async (signal) => {
-    const bytesMax = Math.min(most, Math.max(0, room))
-    const staged = await stageBody(deps, request, { bytesMax, signal })
-    await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
-  })
-  return reply.send()
-}
-
-const withPlace = (reply: FastifyReply, place: string | undefined) =>
-  place === undefined ? reply : reply.header(PLACE_HEADER, place)
-
-interface OpenOutput {
-  key: string
-  /** The place of the attempt that sends it; undefined from engines of 0.2.0. */
-  place: string | undefined
-  /** @throws ServiceError once the request has ended */
-  assertOpen(): Promise<void>
-}
-
-/** Returns the output that a signed address names. */
-function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenOutput {
-  const { request_id: requestId, part } = request.params
-  const address = { method: 'PUT', key: outputKey(requestId, part), audiences: ['engine'] } as const
-  checkAddress(request, address, deps)
-  const { [ATTEMPT_HEADER]: attempt } = request.headers
-  const place = isPlace(attempt) ? attempt : undefined
-  const key = outputKey(requestId, part, place)
-  return { key, place, assertOpen: () => assertOpen(deps, requestId) }
+/** Adds the routes for parts of checkpoints and live previews, which replace earlier ones. */
+function temporaryRoutes(app: FastifyInstance, deps: UploadDeps): void {
+  for (const [name, { keyOf, bytesMax }] of Object.entries(TEMPORARY)) {
+    app.put<{ Params: { request_id: string; number: string } }>(
+      `/media/outputs/:request_id/${name}/:number`,
+      hidden,
+      async (request, reply) => {
+        const { request_id: requestId, number } = request.params
+        const key = keyOf(requestId, Number(number))
+        checkAddress(request, { key, audiences: ['engine'] }, deps)
+        await assertOpen(deps, requestId)
+        const room = Math.max(0, Math.floor(ROOM_SHARE_MAX * (await deps.mediaStore.bytesLeft())))
+        const limits = { bytesMax: Math.min(bytesMax, room) }
+        await deps.turns.alone(key, async (signal) => {
+          const staged = await stageBody(deps, request, { ...limits, signal })
+          await keepOutput(deps, staged, { key, requestId })
+        })
+        return reply.send()
+      },
+    )
+  }
 }
 
 /** @throws ServiceError `REQUEST_FINISHED` */
@@ -270,23 +220,23 @@ async function assertOpen({ store }: MediaDeps, requestId: string): Promise<void
 }
 
 /**
- * Puts outputs in their place. No transaction is needed, because that place belongs to one attempt
- * alone. If the request has ended without them in the meantime, they are removed again.
+ * Puts outputs in their place, which belongs to one attempt, so no transaction is needed. If the
+ * request has ended without them in the meantime, they are removed again.
  */
 async function keepOutput(
-  { store, mediaStore }: UploadDeps,
+  deps: UploadDeps,
   staged: StagedMedia,
-  { key, assertOpen }: Pick<OpenOutput, 'key' | 'assertOpen'>,
+  { key, requestId }: { key: string; requestId: string },
 ): Promise<void> {
   try {
-    await assertOpen()
+    await assertOpen(deps, requestId)
     await staged.place(key)
   } finally {
     await staged.discard()
   }
-  const orphan = await orphanOf(store, key)
+  const orphan = await orphanOf(deps.store, key)
   if (orphan === undefined) return
-  await mediaStore.remove(orphan)
+  await deps.mediaStore.remove(orphan)
   throw new ServiceError('REQUEST_FINISHED')
 }
 

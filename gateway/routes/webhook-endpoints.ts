@@ -12,6 +12,7 @@ import {
   WebhookEndpoint,
   WebhookEndpointList,
 } from '../api/endpoint-schemas.ts'
+import { HOUR_SECONDS } from '../../shared/durations.ts'
 import { OWN_KEYS } from '../accounts/own-keys.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf, pageStartOf } from '../api/pagination.ts'
@@ -36,7 +37,7 @@ import {
 } from '../requests/webhook-endpoints.ts'
 import { FAILING } from '../webhooks/endpoint-health.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
-import { DELETED, pageParameters } from './parameters.ts'
+import { DELETED, pageParameters } from './common.ts'
 import { hangUpOf } from './submit.ts'
 
 type RouteDeps = Omit<EndpointDeps & ReplayDeps, 'caller' | 'client' | 'signal'> & TestDeps
@@ -46,13 +47,6 @@ interface EndpointRoute {
 }
 
 const config = { scope: 'audio:separate' } as const
-const endpointParams = {
-  type: 'object',
-  properties: {
-    endpoint_id: { type: 'string', description: 'As returned when the endpoint was created.' },
-  },
-  required: ['endpoint_id'],
-} as const
 const PATH = '/v1/webhook-endpoints/:endpoint_id'
 
 /** Extension: the addresses of an account that receive the events of all its requests. */
@@ -69,7 +63,6 @@ const describe = (operationId: string, summary: string, more?: string) => ({
   description: `Extension.${more === undefined ? '' : ` ${more}`}`,
 })
 
-/** The dependencies of a call that changes endpoints. */
 const calledBy = (
   deps: RouteDeps,
   { apiKey: caller, client }: FastifyRequest,
@@ -83,7 +76,7 @@ function listAndCreate(app: FastifyInstance, deps: RouteDeps): void {
       config,
       schema: {
         ...describe('listWebhookEndpoints', 'List your webhook endpoints, oldest first'),
-        response: responses({ 200: WebhookEndpointList }, [401, 403, 500]),
+        response: responses({ 200: WebhookEndpointList }),
       },
     },
     async ({ accountId }) => ownEndpoints(deps.store, accountId),
@@ -100,7 +93,7 @@ function listAndCreate(app: FastifyInstance, deps: RouteDeps): void {
             `\`webhookUrl\` of each. An account may have ${ENDPOINTS_MAX}.`,
         ),
         body: CreateEndpointRequest,
-        response: responses({ 201: NewWebhookEndpoint }, [400, 401, 403, 500]),
+        response: responses({ 201: NewWebhookEndpoint }, [400]),
       },
     },
     async (request, reply) =>
@@ -115,8 +108,7 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
       config,
       schema: {
         ...describe('getWebhookEndpoint', 'Get a webhook endpoint'),
-        params: endpointParams,
-        response: responses({ 200: WebhookEndpoint }, [401, 403, 404, 500]),
+        response: responses({ 200: WebhookEndpoint }, [404]),
       },
     },
     async ({ accountId, params }) =>
@@ -134,9 +126,8 @@ function getAndChange(app: FastifyInstance, deps: RouteDeps): void {
             `address. The service disables an endpoint that answers with 410, or if for ` +
             `${FAILING.days} days and ${FAILING.deliveriesMin} deliveries no attempt succeeds.`,
         ),
-        params: endpointParams,
         body: ChangeEndpointRequest,
-        response: responses({ 200: WebhookEndpoint }, [400, 401, 403, 404, 500]),
+        response: responses({ 200: WebhookEndpoint }, [400, 404]),
       },
     },
     async (request, reply) =>
@@ -153,12 +144,11 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
         ...describe(
           'rotateWebhookEndpoint',
           'Replace the secret of a webhook endpoint',
-          `For ${OVERLAP_SECONDS.default / 3_600} hours, or the time that you name, every event ` +
-            'has the signatures of both secrets in `webhook-signature`.',
+          `For ${OVERLAP_SECONDS.default / HOUR_SECONDS} hours, or the time that you name, every ` +
+            'event has the signatures of both secrets in `webhook-signature`.',
         ),
-        params: endpointParams,
         body: RotateEndpointRequest,
-        response: responses({ 200: NewWebhookEndpoint }, [400, 401, 403, 404, 500]),
+        response: responses({ 200: NewWebhookEndpoint }, [400, 404]),
       },
     },
     async (request, reply) =>
@@ -174,8 +164,7 @@ function rotateAndDelete(app: FastifyInstance, deps: RouteDeps): void {
           'Delete a webhook endpoint',
           'What waits for it is not sent.',
         ),
-        params: endpointParams,
-        response: responses({ 204: DELETED }, [401, 403, 404, 500]),
+        response: responses({ 204: DELETED }, [404]),
       },
     },
     async (request, reply) => {
@@ -196,9 +185,8 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
           'List the deliveries to a webhook endpoint, newest first',
           'They are kept as long as their requests. Invalid values are replaced by the default.',
         ),
-        params: endpointParams,
         querystring: { type: 'object', properties: pageParameters },
-        response: responses({ 200: EndpointDeliveryList }, [401, 403, 404, 500]),
+        response: responses({ 200: EndpointDeliveryList }, [404]),
       },
     },
     async ({ accountId, params, query }) => {
@@ -219,9 +207,8 @@ function deliveriesAndReplay(app: FastifyInstance, deps: RouteDeps): void {
             `A call replays up to ${REPLAY_MAX} deliveries, oldest first, and an account may ` +
             `make ${OWN_KEYS.changesPerDayMax} calls in 24 hours.`,
         ),
-        params: endpointParams,
         body: ReplayRequest,
-        response: responses({ 202: Replay }, [400, 401, 403, 404, 500]),
+        response: responses({ 202: Replay }, [400, 404]),
       },
     },
     async (request, reply) => {
@@ -245,8 +232,7 @@ function test(app: FastifyInstance, deps: RouteDeps): void {
           'It is signed with the secrets of the endpoint, and the outcome is returned within 15 ' +
             `seconds. An account can make ${TESTS_PER_MINUTE} tests a minute.`,
         ),
-        params: endpointParams,
-        response: responses({ 200: WebhookTestResult }, [401, 403, 404, 500]),
+        response: responses({ 200: WebhookTestResult }, [404]),
       },
     },
     async ({ accountId, params }, reply) => {

@@ -8,10 +8,7 @@ import type { AccountRow, LimitColumns, RequestRow } from './schema/tables.ts'
 /** The account of the first key, and of keys that are created without naming an account. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 
-/**
- * The columns of a new account: it is enabled and holds no media, whose sums triggers keep from
- * then on.
- */
+/** The columns of a new account. Triggers keep the sums of its media. */
 export const NEW_ACCOUNT = {
   media_held_bytes: 0,
   media_held_files: 0,
@@ -28,13 +25,13 @@ export const NEW_ACCOUNT = {
   own_priority: null,
 }
 
-/**
- * The columns of a key's account that calls need: when it was disabled, and its limits on calls.
- */
-const HOLDER = ['disabled_at', 'max_calls_per_minute', 'max_streams', 'max_file_bytes'] as const
-
-export type Holder = Pick<AccountRow, (typeof HOLDER)[number]>
-export const HOLDER_COLUMNS = HOLDER.map((column) => `accounts.${column}` as const)
+/** What a call needs to know about the account of its key. */
+export const ACCOUNT_COLUMNS = [
+  'accounts.disabled_at',
+  'accounts.max_calls_per_minute',
+  'accounts.max_streams',
+  'accounts.max_file_bytes',
+] as const
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 
@@ -48,10 +45,7 @@ export async function ensureAccount(store: Store, account: NewAccount): Promise<
 }
 
 /** @param accountId any text, as an admin may have typed it */
-export async function findAccount(
-  store: Store,
-  accountId: string,
-): Promise<AccountRow | undefined> {
+export async function findAccount(store: Store, accountId: string) {
   if (!isId(accountId)) return undefined
   return store
     .selectFrom('accounts')
@@ -60,7 +54,6 @@ export async function findAccount(
     .executeTakeFirst()
 }
 
-/** Returns the account that a row refers to. */
 export const accountOf = (
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -80,14 +73,12 @@ export interface HeldMedia {
   reserved: number
 }
 
-/** Returns how much media an account holds. */
 export const mediaOf = (account: AccountRow): HeldMedia => ({
   held: account.media_held_bytes,
   files: account.media_held_files,
   reserved: account.media_reserved_bytes,
 })
 
-/** Returns how much media all accounts hold together. */
 export async function heldMedia(store: Store): Promise<HeldMedia> {
   const { held, files, reserved } = await store
     .selectFrom('accounts')
@@ -100,13 +91,10 @@ export async function heldMedia(store: Store): Promise<HeldMedia> {
   return { held: held ?? 0, files: files ?? 0, reserved: reserved ?? 0 }
 }
 
-/** Returns all accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
-/**
- * Returns disabled accounts with unfinished requests, and deleted ones with any request or file.
- */
+/** Returns disabled accounts with unfinished requests, and deleted ones with requests or files. */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
   store
     .selectFrom('accounts')
@@ -131,7 +119,6 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     })
     .execute()
 
-/** Changes the state or the limits of an account, or its name when it is deleted. */
 export async function updateAccount(
   store: Store,
   accountId: string,

@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
 
-/** The requests that ended within a time. */
 export interface EndedCounts {
   completed: number
   /** Without canceled ones. */
@@ -11,9 +10,7 @@ export interface EndedCounts {
   canceled: number
   /** Seconds of media of completed requests. */
   audioSeconds: number
-  /**
-   * Seconds from submit to the start of the last attempt, on average; null if none of them started.
-   */
+  /** The mean from submit to the start of the last attempt; null if none of them started. */
   waitingSeconds: number | null
 }
 

@@ -1,49 +1,27 @@
-/**
- * Lists the requests and deliveries of all accounts page by page, and what each account uses and
- * stores.
- */
+/** Lists the requests and deliveries of all accounts, and what each uses and stores. */
 
 import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
-import type { PageStart } from './requests.ts'
-import type { RequestRow } from './schema/tables.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { DeliveryState } from './schema/webhook-tables.ts'
 
-interface AllRequests {
+interface AllRequests extends Page {
   statuses: readonly RequestStatus[]
   /** Only those of this account. */
   accountId?: string | undefined
-  limit: number
-  after?: PageStart | undefined
 }
 
 /** Returns requests with these statuses, newest first. */
-export function listAllRequests(
-  store: Store,
-  { statuses, accountId, limit, after }: AllRequests,
-): Promise<RequestRow[]> {
-  // one page for each status, by its index: for several statuses at once the database would sort
-  // all
+export function listAllRequests(store: Store, { statuses, accountId, ...page }: AllRequests) {
+  // a page for each status, by its index: for several at once the database would sort all rows
   const ofStatus = (status: RequestStatus) => {
-    const newest = store
+    const requests = store
       .selectFrom('requests')
       .selectAll()
       .where('status', '=', status)
       .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
-      .$if(after !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(
-            refTuple('created_at', 'request_id'),
-            '<',
-            tuple(after!.created_at, after!.request_id),
-          ),
-        ),
-      )
-      .orderBy('created_at', 'desc')
-      .orderBy('request_id', 'desc')
-      .limit(limit)
-      .as('newest')
+    const newest = newestFirst(requests, { id: 'request_id' }, page).as('newest')
     return store.selectFrom(newest).selectAll()
   }
   return statuses
@@ -51,33 +29,22 @@ export function listAllRequests(
     .reduce((all, query) => all.unionAll(query))
     .orderBy(sql.ref('created_at'), 'desc')
     .orderBy(sql.ref('request_id'), 'desc')
-    .limit(limit)
+    .limit(page.limit)
     .execute()
 }
 
-interface AllDeliveries {
-  /** Only those in this state. */
-  state?: DeliveryState | undefined
-  limit: number
-  after?: { created_at: string; id: string } | undefined
-}
-
-/** Returns the deliveries to all receivers, newest first. */
-export const listAllDeliveries = (store: Store, { state, limit, after }: AllDeliveries) =>
-  store
+/** Returns the deliveries to all receivers, or those in one state, newest first. */
+export function listAllDeliveries(
+  store: Store,
+  { state, ...page }: Page & { state?: DeliveryState | undefined },
+) {
+  const deliveries = store
     .selectFrom('deliveries')
     .select(['webhook_id', 'request_id', 'account_id', 'endpoint_id', 'host', 'created_at'])
     .select(['state', 'attempts', 'next_attempt_at', 'delivered_at', 'last_error'])
     .$if(state !== undefined, (query) => query.where('state', '=', state!))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'webhook_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('webhook_id', 'desc')
-    .limit(limit)
-    .execute()
+  return newestFirst(deliveries, { id: 'webhook_id' }, page).execute()
+}
 
 interface UseRange {
   /** The first day of use, such as `2026-01-31`. */
@@ -86,10 +53,7 @@ interface UseRange {
   addedFrom: string
 }
 
-/**
- * Returns what each account has used since a day, the bytes that it added and still holds, and its
- * own limit. Deleted accounts are left out.
- */
+/** Returns what accounts have used since a day, what they added and hold, and their own limits. */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')
@@ -133,7 +97,6 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   }))
 }
 
-/** Returns the bytes of the media that expires before a time. */
 export async function bytesThatExpire(store: Store, before: string): Promise<number> {
   const files = await store
     .selectFrom('files')

@@ -1,7 +1,7 @@
 /** The API keys, stored as hashes. */
 
 import { isId } from '../../shared/ids.ts'
-import { HOLDER_COLUMNS, type Holder } from './accounts.ts'
+import { ACCOUNT_COLUMNS } from './accounts.ts'
 import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
 import type { ApiKeyRow } from './schema/tables.ts'
@@ -24,17 +24,17 @@ export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow)
 }
 
 /** A key, with what a call needs to know about its account. */
-export type HeldApiKey = ApiKeyRow & Holder
+export type KeyWithAccount = Awaited<ReturnType<typeof findApiKeys>>[number]
 
 /** @param keyIds any texts, as a client may have sent them */
-export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<HeldApiKey[]> {
+export async function findApiKeys(store: Store, keyIds: readonly string[]) {
   const ids = keyIds.filter(isId)
   if (ids.length === 0) return []
   return store
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(HOLDER_COLUMNS)
+    .select(ACCOUNT_COLUMNS)
     .where('key_id', 'in', ids)
     .execute()
 }
@@ -65,11 +65,7 @@ export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow
     .execute()
 
 /** Returns the keys of an account that have not ended by `time`, oldest first. */
-export const listKeysSince = (
-  store: Store,
-  accountId: string,
-  time: string,
-): Promise<ApiKeyRow[]> =>
+export const listKeysSince = (store: Store, accountId: string, time: string) =>
   store
     .selectFrom('api_keys')
     .selectAll()

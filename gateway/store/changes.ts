@@ -1,10 +1,10 @@
 /**
- * The record of changes that admins and tools made, for example to accounts, keys and the models of
- * engines. Rows are only ever added, and hold no secrets.
+ * The record of changes that admins and tools made. Rows are only ever added, and hold no secrets.
  */
 
 import { newId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { ChangeRow } from './schema/tables.ts'
 
 export type NewChange = Omit<
@@ -32,7 +32,6 @@ export async function addChange(store: Store, { details, ...change }: NewChange)
     .execute()
 }
 
-/** Returns whether there was such a change since a time. */
 export async function hasChange(
   store: Store,
   { action, keyId, from }: { action: ChangeRow['action']; keyId: string; from: string },
@@ -48,12 +47,10 @@ export async function hasChange(
   return row !== undefined
 }
 
-interface ChangesPage {
-  accountId?: string
+interface ChangesPage extends Page {
+  accountId?: string | undefined
   keyId?: string
-  action?: ChangeRow['action']
-  limit: number
-  after?: { created_at: string; id: string }
+  action?: ChangeRow['action'] | undefined
 }
 
 /** Counts the changes of some kinds to an account that a tool has made since a time. */
@@ -81,26 +78,13 @@ export async function countChanges(
   return Number(count)
 }
 
-/**
- * Returns the latest changes, newest first; only those of an account, a key or an action if one is
- * named.
- */
-export const listChanges = (
-  store: Store,
-  { accountId, keyId, action, limit, after }: ChangesPage,
-): Promise<ChangeRow[]> =>
-  store
+/** Returns the latest changes, newest first, of an account, a key or an action if named. */
+export function listChanges(store: Store, { accountId, keyId, action, ...page }: ChangesPage) {
+  const changes = store
     .selectFrom('changes')
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
     .$if(action !== undefined, (query) => query.where('action', '=', action!))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'change_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('change_id', 'desc')
-    .limit(limit)
-    .execute()
+  return newestFirst(changes, { id: 'change_id' }, page).execute()
+}

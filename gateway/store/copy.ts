@@ -6,11 +6,7 @@ import { inTransaction, type Store } from './database.ts'
 import { readSchema } from './schema/schema.ts'
 import type { Tables } from './schema/tables.ts'
 
-/**
- * Says of every table whether its rows are copied. Tables that others refer to come first. The rest
- * is made again: gateways make the counts of the last minute, the write probe, the check of their
- * keys and the sessions in browsers; migrations make `schema_use`.
- */
+/** Tables to copy, those that others refer to first. Gateways and migrations make the rest. */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
   api_keys: true,
@@ -43,7 +39,7 @@ export type CopiedRows = Partial<Record<keyof Tables, number>>
 
 /**
  * Copies all rows, or none if it throws. Nobody may write to either database in the meantime.
- * @param from a SQLite file, which nobody else can write to until the copy is done
+ * @param from a SQLite file
  * @param to a database with the same schema, but without accounts
  * @throws ServiceError `INVALID_PARAMETER` if `to` holds accounts or the schemas differ
  */
@@ -51,8 +47,8 @@ export const copyDatabase = (from: Store, to: Store): Promise<CopiedRows> =>
   inTransaction(from, (from) =>
     inTransaction(to, async (to) => {
       await assertSameSchema(from, to)
-      const known = await to.selectFrom('accounts').select('account_id').limit(1).execute()
-      if (known.length > 0) {
+      const accounts = await to.selectFrom('accounts').select('account_id').limit(1).execute()
+      if (accounts.length > 0) {
         const message = 'The database to copy to holds accounts already; give an empty one.'
         throw new ServiceError('INVALID_PARAMETER', { message })
       }
@@ -90,10 +86,7 @@ async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<n
   }
 }
 
-/**
- * Leaves out the sums of media, because the triggers of the other database count them as rows
- * arrive.
- */
+/** Leaves out the sums of media, which triggers of the other database count as rows arrive. */
 const withoutCounted = ({
   row_number: _rowNumber,
   media_held_bytes: _heldBytes,

@@ -1,6 +1,6 @@
 /**
- * Events of finished requests for receivers: the request's `webhookUrl` and the endpoints of its
- * account. A sender holds one by a claim, which lapses if the sender dies.
+ * Events of finished requests for receivers: the `webhookUrl`, and endpoints of the account. A
+ * sender holds one by a claim, which lapses if the sender dies.
  */
 
 import { sql, type Updateable } from 'kysely'
@@ -37,7 +37,6 @@ export const findDelivery = (store: Store, requestId: string): Promise<DeliveryR
     .where('endpoint_id', 'is', null)
     .executeTakeFirst()
 
-/** Returns the accounts that have something to send now. */
 export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
   const rows = await store
     .selectFrom('accounts')
@@ -65,9 +64,9 @@ interface ClaimOptions {
 }
 
 /**
- * Claims the webhook that has been due for longest of those that the account may send now. That
- * includes one whose sender lost its claim; the lost attempt is not counted a second time. It is a
- * single statement, so senders do not wait for each other.
+ * Claims the webhook that has been due for longest of those that the account may send now, in a
+ * single statement, so that senders do not wait for each other. One whose sender lost its claim is
+ * not counted a second time.
  */
 export async function claimDue(
   store: Store,
@@ -122,11 +121,7 @@ async function receiverOf(
 }
 
 /** Returns the delivery as it is now, if the claim still holds it. */
-export const findClaimed = (
-  store: Store,
-  webhookId: string,
-  claimId: string,
-): Promise<DeliveryRow | undefined> =>
+export const findClaimed = (store: Store, webhookId: string, claimId: string) =>
   store
     .selectFrom('deliveries')
     .selectAll()
@@ -135,15 +130,10 @@ export const findClaimed = (
     .executeTakeFirst()
 
 /**
- * Changes a delivery if it is still as it was read; returns false otherwise. It is a single
- * statement, so it never fails because of a lock that a transaction would have to get between
- * reading and writing.
+ * Changes a delivery if it is still as it was read; otherwise returns false. A single statement
+ * never fails for a lock that a transaction would need between reading and writing.
  */
-export async function changeDelivery(
-  store: Store,
-  row: DeliveryRow,
-  set: DeliveryChange,
-): Promise<boolean> {
+export async function changeDelivery(store: Store, row: DeliveryRow, set: DeliveryChange) {
   const { numUpdatedRows } = await store
     .updateTable('deliveries')
     .set(set)

@@ -3,20 +3,17 @@
 import type { Store } from './database.ts'
 import type { DeliveryAttemptRow } from './schema/webhook-tables.ts'
 
-/**
- * Attempts kept for one webhook; older ones are dropped. Each delivery or redelivery makes ten at
- * most.
- */
+/** Attempts kept for one webhook, of which each delivery or redelivery makes ten at most. */
 export const ATTEMPTS_KEPT_MAX = 30
 
 /** Adds an attempt, and drops the oldest ones beyond the limit. */
 export async function insertAttempt(store: Store, attempt: DeliveryAttemptRow): Promise<void> {
   await store.insertInto('delivery_attempts').values(attempt).execute()
-  const kept = newestAttempts(store, attempt.webhook_id).select('attempt_id')
+  const newest = newestAttempts(store, attempt.webhook_id).select('attempt_id')
   await store
     .deleteFrom('delivery_attempts')
     .where('webhook_id', '=', attempt.webhook_id)
-    .where('attempt_id', 'not in', kept)
+    .where('attempt_id', 'not in', newest)
     .execute()
 }
 

@@ -2,35 +2,21 @@
 
 import { sql } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { DeliveryRow } from './schema/webhook-tables.ts'
 
-interface DeliveryPage {
-  limit: number
-  after?: { created_at: string; id: string } | undefined
-}
-
 /** Returns the deliveries to an endpoint, newest first, with the ends of their requests. */
-export const listDeliveries = (store: Store, endpointId: string, { limit, after }: DeliveryPage) =>
-  store
+export function listDeliveries(store: Store, endpointId: string, page: Page) {
+  const deliveries = store
     .selectFrom('deliveries')
     .innerJoin('requests', 'requests.request_id', 'deliveries.request_id')
     .select(['webhook_id', 'deliveries.request_id', 'kind', 'status', 'state'])
     .select(['deliveries.attempts', 'next_attempt_at', 'delivered_at', 'last_error'])
     .select('deliveries.created_at')
     .where('endpoint_id', '=', endpointId)
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(
-          refTuple('deliveries.created_at', 'webhook_id'),
-          '<',
-          tuple(after!.created_at, after!.id),
-        ),
-      ),
-    )
-    .orderBy('deliveries.created_at', 'desc')
-    .orderBy('webhook_id', 'desc')
-    .limit(limit)
-    .execute()
+  const order = { time: 'deliveries.created_at', id: 'webhook_id' }
+  return newestFirst(deliveries, order, page).execute()
+}
 
 /** Counts the deliveries to an endpoint that were made at `from` or later, up to `most`. */
 export async function countDeliveries(
@@ -60,10 +46,7 @@ interface ReplayPage {
   now: string
 }
 
-/**
- * Makes a page of deliveries due now, whose attempts start over. Those that are being sent are left
- * to their sender. Returns the deliveries of the page, oldest first.
- */
+/** Restarts a page of deliveries, oldest first, but not those that are being sent. */
 export async function restartDeliveries(
   store: Store,
   { endpointId, until, after, isFailedOnly, limit, now }: ReplayPage,
@@ -96,10 +79,7 @@ export async function restartDeliveries(
   return page
 }
 
-/**
- * Ends deliveries to an endpoint that wait for an attempt, unless it exists and is enabled. Returns
- * how many; fewer than `limit` if none is left.
- */
+/** Ends deliveries that wait for an endpoint, unless it exists and is enabled. Returns how many. */
 export async function endWaiting(
   store: Store,
   endpointId: string,

@@ -2,9 +2,9 @@
 
 import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { FileRow } from './schema/tables.ts'
 
-/** A file whose bytes have arrived. */
 export type UploadedFile = FileRow & { uploaded_at: string }
 
 export type FileStatus = 'pending' | 'uploaded' | 'expired'
@@ -26,28 +26,12 @@ export async function findFile(store: Store, fileId: string): Promise<FileRow | 
 }
 
 /** Returns an account's files, newest first. */
-export const listFiles = (
-  store: Store,
-  accountId: string,
-  { limit, after }: { limit: number; after: { created_at: string; id: string } | undefined },
-): Promise<FileRow[]> =>
-  store
-    .selectFrom('files')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'file_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('file_id', 'desc')
-    .limit(limit)
-    .execute()
+export function listFiles(store: Store, accountId: string, page: Page): Promise<FileRow[]> {
+  const files = store.selectFrom('files').selectAll().where('account_id', '=', accountId)
+  return newestFirst(files, { id: 'file_id' }, page).execute()
+}
 
-/**
- * Returns when the first of an account's other files expires, or undefined if it holds no other.
- */
+/** Returns when the first of an account's other files expires, if it holds any. */
 export async function firstEndOfOthers(
   store: Store,
   { account_id: accountId, file_id: fileId }: Pick<FileRow, 'account_id' | 'file_id'>,
@@ -75,16 +59,14 @@ const withMedia = (store: Store, fileId: string) =>
 export const hasMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId).executeTakeFirst()) !== undefined
 
-/**
- * Like `hasMedia`, and keeps the bytes from being marked for deletion until the transaction ends.
- */
+/** Like `hasMedia`, and keeps the bytes until the transaction ends. */
 export const keepMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
     .executeTakeFirst()) !== undefined
 
 /**
- * Moves a file from pending to uploaded. Returns false if it was uploaded already, or has expired.
+ * Moves a file from pending to uploaded. Returns false if it was uploaded or has expired.
  * @param noted sets the size, too, if it was not known before
  */
 export async function markFileUploaded(
@@ -104,10 +86,6 @@ export async function markFileUploaded(
 }
 
 /** Stores how many seconds the media of a file lasts. */
-export async function setFileDuration(
-  store: Store,
-  fileId: string,
-  duration: number,
-): Promise<void> {
+export async function setFileDuration(store: Store, fileId: string, duration: number) {
   await store.updateTable('files').set({ duration }).where('file_id', '=', fileId).execute()
 }

@@ -1,13 +1,12 @@
 /**
- * The ledger of credits, in whole seconds of audio. Entries are only ever added, and each only
- * once; only a reservation may grow when more is known about its request. An account's balance and
- * its reserved seconds are the sums of its entries and change along with them, so every function
- * here belongs in a transaction.
+ * The ledger of credits, in whole seconds of audio. Entries are added once; only a reservation may
+ * grow when more is known about its request. An account's balance and reserved seconds are the sums
+ * of its entries and change along with them, so every function here belongs in a transaction.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Store } from './database.ts'
-import type { AccountRow, LedgerRow } from './schema/tables.ts'
+import type { LedgerRow } from './schema/tables.ts'
 
 interface Entry {
   accountId: string
@@ -24,9 +23,8 @@ type EntryResult = 'new' | 'known' | 'refused'
 type Coverage = Promise<boolean>
 
 /**
- * Adds to the balance, or takes back what is not reserved.
- * @returns `known` if this credit was given before; `refused` if less would be left than is
- *   reserved
+ * Adds to the balance, or takes back what is not reserved. Returns `known` if this credit was given
+ * before; `refused` if less would be left than is reserved.
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` if the reference came with another amount before
  */
 export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
@@ -47,7 +45,6 @@ export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: 'reference' })
 }
 
-/** Reserves seconds for a request. */
 export const reserve = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
@@ -68,7 +65,6 @@ export async function raiseReservation(store: Store, entry: Entry): Promise<bool
   return true
 }
 
-/** Returns the seconds reserved for a request. */
 export const reservedFor = async (store: Store, requestId: string): Promise<number> =>
   (await findReservation(store, requestId))?.reserved_change ?? 0
 
@@ -85,11 +81,7 @@ export const deduct = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
 /** Releases what is reserved for a request. Returns how many seconds that was. */
-export async function releaseReservation(
-  store: Store,
-  requestId: string,
-  now: string,
-): Promise<number> {
+export async function releaseReservation(store: Store, requestId: string, now: string) {
   const entry = await findReservation(store, requestId)
   if (!entry) return 0
   const { account_id: accountId, reserved_change: seconds } = entry
@@ -98,7 +90,6 @@ export async function releaseReservation(
   return seconds
 }
 
-/** Adds an entry unless it exists. */
 async function enter(
   store: Store,
   kind: LedgerRow['kind'],
@@ -149,5 +140,3 @@ async function changeAccount(
 }
 
 /** Returns the seconds that an account may still use. */
-export const availableSeconds = (account: AccountRow): number =>
-  account.balance_seconds - account.reserved_seconds

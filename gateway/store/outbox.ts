@@ -1,7 +1,4 @@
-/**
- * Requests whose jobs are still to be handed to the broker. A row is written together with its
- * request.
- */
+/** Requests whose jobs are still to be handed to the broker, written together with the requests. */
 
 import type { SqlBool } from 'kysely'
 import type { Priority } from '../../shared/priority.ts'
@@ -12,11 +9,7 @@ import type { OutboxRow, RequestRow } from './schema/tables.ts'
 type NewOutboxRow = Omit<OutboxRow, 'is_batch' | 'not_before' | 'tries' | 'trace_parent'> &
   Partial<OutboxRow>
 
-export async function putInOutbox(
-  store: Store,
-  row: NewOutboxRow,
-  priority: Priority,
-): Promise<void> {
+export async function putInOutbox(store: Store, row: NewOutboxRow, priority: Priority) {
   await store
     .insertInto('outbox')
     .values({
@@ -46,8 +39,7 @@ interface TakeOptions {
 
 /**
  * Returns the requests whose delay is over, each with the message id of its job: interactive ones
- * first, and within a class those that have waited longest. They stay in the outbox until they are
- * removed or put off.
+ * first, then those that have waited longest. They stay in the outbox until removed or put off.
  */
 export async function takeWaiting(
   store: Store,
@@ -117,9 +109,7 @@ interface HoldOptions {
   isBatchOnly: boolean
 }
 
-/**
- * Makes an account's rows in the outbox wait until then. Those that wait longer stay as they are.
- */
+/** Makes an account's rows in the outbox wait until then. Those that wait longer stay. */
 export async function holdBack(
   store: Store,
   accountId: string,
@@ -157,7 +147,6 @@ export async function removeFromOutbox(store: Store, messageIds: readonly string
   await store.deleteFrom('outbox').where('message_id', 'in', messageIds).execute()
 }
 
-/** Removes the outbox entry of a request, if it is still there. */
 export async function withdrawFromOutbox(store: Store, requestId: string): Promise<void> {
   await store.deleteFrom('outbox').where('request_id', '=', requestId).execute()
 }

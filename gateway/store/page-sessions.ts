@@ -1,8 +1,6 @@
-/**
- * The page's sessions, and the one-time codes that open them, stored as hashes of their secrets.
- */
+/** The page's sessions, and the one-time codes that open them, as hashes of their secrets. */
 
-import { HOLDER_COLUMNS } from './accounts.ts'
+import { ACCOUNT_COLUMNS } from './accounts.ts'
 import type { Store } from './database.ts'
 import type { PageSessionRow } from './schema/tables.ts'
 
@@ -32,9 +30,8 @@ export async function putPageSession(store: Store, row: PageSessionRow): Promise
 type Kind = PageSessionRow['kind']
 
 /**
- * Returns the session or code with this hash, together with its key. Finds none if the key has
- * another secret by now, or if its account is disabled.
- * @param now the session or code must expire later
+ * Returns the session or code with this hash and its key, unless it expires before `now`, the key
+ * has another secret by now, or its account is disabled.
  */
 export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
   store
@@ -42,7 +39,7 @@ export const findPageSession = (store: Store, kind: Kind, hash: string, now: str
     .innerJoin('api_keys', 'api_keys.key_hash', 'page_sessions.key_hash')
     .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(HOLDER_COLUMNS)
+    .select(ACCOUNT_COLUMNS)
     .select('page_sessions.expires_at as session_expires_at')
     .where('secret_hash', '=', hash)
     .where('kind', '=', kind)
@@ -50,10 +47,7 @@ export const findPageSession = (store: Store, kind: Kind, hash: string, now: str
     .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
 
-/**
- * Removes a session or code. Returns false if it was not there; of two concurrent callers one gets
- * true.
- */
+/** Removes a session or code. Of two concurrent callers one gets true. */
 export async function deletePageSession(store: Store, kind: Kind, hash: string): Promise<boolean> {
   const { numDeletedRows } = await store
     .deleteFrom('page_sessions')
@@ -63,13 +57,11 @@ export async function deletePageSession(store: Store, kind: Kind, hash: string):
   return numDeletedRows === 1n
 }
 
-/** Removes the sessions and codes of all keys of an account. */
 export async function deletePageSessionsOf(store: Store, accountId: string): Promise<void> {
   const keys = store.selectFrom('api_keys').select('key_id').where('account_id', '=', accountId)
   await store.deleteFrom('page_sessions').where('key_id', 'in', keys).execute()
 }
 
-/** Removes expired sessions and codes. */
 export async function deleteExpiredPageSessions(store: Store, now: string): Promise<void> {
   await store.deleteFrom('page_sessions').where('expires_at', '<=', now).execute()
 }

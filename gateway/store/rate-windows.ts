@@ -2,7 +2,6 @@
 
 import { sql } from 'kysely'
 import type { Store } from './database.ts'
-import type { RateWindowRow } from './schema/tables.ts'
 
 interface Call {
   keyId: string
@@ -14,10 +13,7 @@ interface Call {
 }
 
 /** Counts a call of a key in its window, or as the first call of a new one if that is over. */
-export const countCall = (
-  store: Store,
-  { keyId, now, endsAt, latest }: Call,
-): Promise<RateWindowRow> =>
+export const countCall = (store: Store, { keyId, now, endsAt, latest }: Call) =>
   store
     .insertInto('rate_windows')
     .values({ key_id: keyId, calls: 1, ends_at: endsAt })
@@ -32,7 +28,6 @@ export const countCall = (
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** Removes the windows that are over. */
 export async function deleteOldWindows(store: Store, now: string): Promise<void> {
   await store.deleteFrom('rate_windows').where('ends_at', '<=', now).execute()
 }

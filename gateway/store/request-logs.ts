@@ -8,11 +8,7 @@ import type { Store } from './database.ts'
 const ROWS_MAX = 1_000
 
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
-export async function appendLogs(
-  store: Store,
-  requestId: string,
-  lines: readonly LogLine[],
-): Promise<void> {
+export async function appendLogs(store: Store, requestId: string, lines: readonly LogLine[]) {
   if (lines.length === 0) return
   for (let start = 0; start < lines.length; start += ROWS_MAX) {
     const rows = lines
@@ -27,10 +23,7 @@ export async function appendLogs(
   }
 }
 
-/**
- * The position of the first line that a statement adds. All rows of the statement see the table as
- * it was before.
- */
+/** The position of a statement's first line. All its rows see the table as it was before. */
 const nextPosition = (store: Store, requestId: string) =>
   store
     .selectFrom('request_logs')

@@ -8,12 +8,10 @@ import { MAY_MOVE_FROM, type RequestStatus } from '../../shared/request-status.t
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
+import { newestFirst, type Page } from './pages.ts'
 import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
-
-/** The row after which a page begins, in the order of the list. */
-export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
 
 /** Returns the prompts of a request in the order of its targets; none for a list of sounds. */
 export const promptsOfRow = ({
@@ -31,25 +29,16 @@ const requestOf = (store: Store, requestId: string) =>
   store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
 
 /** @param requestId any text, as a client may have sent it */
-export const findRequest = async (
-  store: Store,
-  requestId: string,
-): Promise<RequestRow | undefined> =>
+export const findRequest = async (store: Store, requestId: string) =>
   isId(requestId) ? requestOf(store, requestId).executeTakeFirst() : undefined
 
 /** Like `findRequest`, but no other transaction can change the request until this one ends. */
-export const findRequestToChange = (
-  store: Store,
-  requestId: string,
-): Promise<RequestRow | undefined> =>
+export const findRequestToChange = (store: Store, requestId: string) =>
   requestOf(store, requestId)
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
-/**
- * Returns whether a request's outputs are kept, and keeps them from being marked for deletion until
- * the transaction ends.
- */
+/** Returns whether a request's outputs are kept, and keeps them until the transaction ends. */
 export const keepOutputs = async (store: Store, requestId: string): Promise<boolean> =>
   (await heldRequest(store, requestId).where('media_removed_at', 'is', null).executeTakeFirst()) !==
   undefined
@@ -65,9 +54,7 @@ const heldRequest = (store: Store, requestId: string) =>
     .where('request_id', '=', requestId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
 
-interface RequestPage {
-  limit: number
-  after?: PageStart
+interface RequestPage extends Page {
   kind?: RequestKind | undefined
   status?: RequestStatus | undefined
   createdFrom?: string | undefined
@@ -78,9 +65,9 @@ interface RequestPage {
 export function listRequests(
   store: Store,
   accountId: string,
-  { limit, after, kind, status, createdFrom, createdBefore }: RequestPage,
+  { kind, status, createdFrom, createdBefore, ...page }: RequestPage,
 ): Promise<RequestRow[]> {
-  return store
+  const requests = store
     .selectFrom('requests')
     .selectAll()
     .where('account_id', '=', accountId)
@@ -88,15 +75,7 @@ export function listRequests(
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(createdFrom !== undefined, (query) => query.where('created_at', '>=', createdFrom!))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore!))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id)),
-      ),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('request_id', 'desc')
-    .limit(limit)
-    .execute()
+  return newestFirst(requests, { id: 'request_id' }, page).execute()
 }
 
 /** Returns requests that failed but were not canceled, newest first. */
@@ -117,7 +96,6 @@ export type OpenRequest = Pick<
   'request_id' | 'options' | 'duration' | 'attempt_id' | 'priority'
 > & { status: (typeof UNFINISHED)[number] }
 
-/** Returns an account's unfinished requests. */
 export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
   store
     .selectFrom('requests')
@@ -139,19 +117,14 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
   return oldestFirst(UNFINISHED.map(open)).execute()
 }
 
-/**
- * Joins queries for one status each. The database merges them in the order of their index; for one
- * query with several statuses it would sort all rows.
- */
+/** Joins queries for one status each, by their index; for one query a database would sort all. */
 const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
   queries
     .reduce((all, query) => all.unionAll(query))
     .orderBy(sql.ref('created_at'))
     .orderBy(sql.ref('request_id'))
 
-/**
- * Returns the separations that were completed last, latest first: how much work each was, and when.
- */
+/** Returns the separations that were completed last, latest first: their work, and when. */
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
@@ -196,23 +169,19 @@ export async function countWaiting(
   return Number(count)
 }
 
+/** The place of a request among all, oldest first. */
+export type RequestPosition = Pick<RequestRow, 'created_at' | 'request_id'>
+
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
-  /**
-   * Only those that changed before `before`, or after `latest` by a clock that was ahead of ours.
-   */
+  /** Only those that changed before `before`, or after `latest` by a clock that was ahead. */
   unchanged?: { before: string; latest: string }
   limit: number
-  after: PageStart
+  after: RequestPosition
 }
 
-/**
- * Returns requests with these statuses that are not in the outbox, so that each should have a job.
- */
-export function listWithJobs(
-  store: Store,
-  { statuses, unchanged, limit, after }: PageWithJobs,
-): Promise<RequestRow[]> {
+/** Returns requests with these statuses that are not in the outbox, so each should have a job. */
+export function listWithJobs(store: Store, { statuses, unchanged, limit, after }: PageWithJobs) {
   const withJobs = (status: RequestStatus) =>
     store
       .selectFrom('requests')
@@ -251,8 +220,7 @@ export interface Move {
 /**
  * Moves a request to a status that may follow its own. Returns undefined if it has already moved
  * on. Call it in a transaction, because a failure also releases the reservation, as `charge` does
- * for a completed request. Terminal moves go through `finish-request.ts`, which writes what comes
- * with them.
+ * for a completed request. Terminal moves go through `finish-request.ts`.
  */
 export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
   const row = await store
@@ -268,12 +236,7 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
   return row
 }
 
-/** Names the source of a request anew, and so its outputs. */
-export async function renameRequest(
-  store: Store,
-  requestId: string,
-  fileName: string,
-): Promise<void> {
+export async function renameRequest(store: Store, requestId: string, fileName: string) {
   await store
     .updateTable('requests')
     .set({ file_name: fileName })
@@ -287,15 +250,8 @@ export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
 
 const markOf = (attemptId: string): string => `${attemptId} `
 
-/**
- * Notes that the device seconds of an attempt are counted.
- * @returns whose they are; undefined when they were counted before, or the request is deleted
- */
-export async function noteCounted(
-  store: Store,
-  requestId: string,
-  attemptId: string,
-): Promise<string | undefined> {
+/** Counts the device seconds of an attempt once. Returns whose they are; undefined if counted. */
+export async function noteCounted(store: Store, requestId: string, attemptId: string) {
   const mark = markOf(attemptId)
   const row = await store
     .updateTable('requests')
@@ -318,10 +274,7 @@ interface Start {
   latest: string
 }
 
-/**
- * Gives a request to a new attempt. Returns undefined if the request is finished, if the attempt
- * has started before, or if the attempt that holds the request, or held it last, began later.
- */
+/** Gives a request to an attempt, unless it has ended, or this one or a later one has begun. */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = markOf(start.attemptId)
   return store
@@ -350,9 +303,8 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
 }
 
 /**
- * Stores the sequence of a request's job in the broker stream, unless the job is no longer in the
+ * Stores the sequence of a request's job and returns the status, unless the job has left the
  * outbox, because another gateway has handed it over or the request has ended.
- * @returns the status of the request, if the sequence was stored
  */
 export async function setJobSequence(
   store: Store,

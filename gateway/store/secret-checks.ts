@@ -1,16 +1,9 @@
-/**
- * Encrypted texts that the keys of every gateway must open, so that a gateway with other keys is
- * noticed.
- */
+/** Encrypted texts that show whether the keys of a gateway are those of the others. */
 
 import type { Store } from './database.ts'
 
 /** Stores `sealed` unless there is a text with this id already. Returns the text that is stored. */
-export async function keepSecretCheck(
-  store: Store,
-  checkId: string,
-  sealed: string,
-): Promise<string> {
+export async function keepSecretCheck(store: Store, checkId: string, sealed: string) {
   await store
     .insertInto('secret_checks')
     .values({ check_id: checkId, sealed })
@@ -24,11 +17,6 @@ export async function keepSecretCheck(
   return row.sealed
 }
 
-/** Replaces the stored text with `sealed`. */
-export async function replaceSecretCheck(
-  store: Store,
-  checkId: string,
-  sealed: string,
-): Promise<void> {
+export async function replaceSecretCheck(store: Store, checkId: string, sealed: string) {
   await store.updateTable('secret_checks').set({ sealed }).where('check_id', '=', checkId).execute()
 }

@@ -31,11 +31,7 @@ export const findShare = (store: Store, hash: string, now: string): Promise<Shar
     .executeTakeFirst()
 
 /** Deletes a share of the account. Returns undefined if it has none with this id. */
-export async function deleteShare(
-  store: Store,
-  accountId: string,
-  shareId: string,
-): Promise<ShareRow | undefined> {
+export async function deleteShare(store: Store, accountId: string, shareId: string) {
   if (!isId(shareId)) return undefined
   return store
     .deleteFrom('shares')

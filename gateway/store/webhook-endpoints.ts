@@ -29,10 +29,7 @@ export const listEndpoints = (store: Store, accountId: string): Promise<WebhookE
     .execute()
 
 /** @param endpointId any text, as a client may have sent it */
-export const findEndpoint = async (
-  store: Store,
-  endpointId: string,
-): Promise<WebhookEndpointRow | undefined> =>
+export const findEndpoint = async (store: Store, endpointId: string) =>
   isId(endpointId)
     ? store
         .selectFrom('webhook_endpoints')
@@ -48,11 +45,7 @@ export const secretsOf = (row: WebhookEndpointRow, now: string): string[] =>
     : [row.secret]
 
 /** Changes an endpoint and returns it as it is then; undefined if there is none with this id. */
-export const changeEndpoint = (
-  store: Store,
-  endpointId: string,
-  set: EndpointChange,
-): Promise<WebhookEndpointRow | undefined> =>
+export const changeEndpoint = (store: Store, endpointId: string, set: EndpointChange) =>
   store
     .updateTable('webhook_endpoints')
     .set(set)
@@ -68,15 +61,8 @@ export async function deleteEndpointsOf(store: Store, accountId: string): Promis
   await store.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute()
 }
 
-/**
- * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has
- * another address.
- */
-export const noteFailing = (
-  store: Store,
-  { endpointId, url }: EndpointAddress,
-  now: string,
-): Promise<WebhookEndpointRow | undefined> =>
+/** Notes that an attempt has failed. Returns undefined if the endpoint is gone or has moved. */
+export const noteFailing = (store: Store, { endpointId, url }: EndpointAddress, now: string) =>
   store
     .updateTable('webhook_endpoints')
     .set({ failing_since: sql`coalesce(failing_since, ${now})` })
@@ -86,10 +72,7 @@ export const noteFailing = (
     .executeTakeFirst()
 
 /** Notes that an attempt has succeeded. */
-export async function noteWorking(
-  store: Store,
-  { endpointId, url }: EndpointAddress,
-): Promise<void> {
+export async function noteWorking(store: Store, { endpointId, url }: EndpointAddress) {
   await store
     .updateTable('webhook_endpoints')
     .set({ failing_since: null })
@@ -99,10 +82,7 @@ export async function noteWorking(
     .execute()
 }
 
-/**
- * Disables an endpoint that is enabled and has this address. Returns undefined if it has not.
- * @param reason for its account, which has not disabled it itself
- */
+/** Disables an endpoint that is enabled and has this address. Returns undefined if it has not. */
 export const disableEndpoint = (
   store: Store,
   { endpointId, url }: EndpointAddress,
@@ -133,11 +113,7 @@ export const listAllEndpoints = (
 type Secrets = Pick<WebhookEndpointRow, 'secret' | 'old_secret'>
 
 /** Replaces the encrypted secrets, unless they were rotated since `row` was read. */
-export async function replaceSecrets(
-  store: Store,
-  row: WebhookEndpointRow,
-  secrets: Secrets,
-): Promise<void> {
+export async function replaceSecrets(store: Store, row: WebhookEndpointRow, secrets: Secrets) {
   await store
     .updateTable('webhook_endpoints')
     .set(secrets)

@@ -10,7 +10,6 @@ import { readAttempts } from '../store/delivery-attempts.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import type { DeliveryRow } from '../store/schema/webhook-tables.ts'
 
-/** The status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {
   delivery_status: 'pending',
   attempts: 0,
@@ -18,20 +17,13 @@ const UNTRIED: WebhookDeliveryStatus = {
   last_error: null,
 }
 
-/** Returns the delivery status of a request's webhook, or undefined if it has none. */
-export async function webhookStatusOf(
-  store: Store,
-  row: RequestRow,
-): Promise<WebhookDeliveryStatus | undefined> {
+export async function webhookStatusOf(store: Store, row: RequestRow) {
   if (row.webhook_url === null) return undefined
   const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
-/**
- * Returns the attempts to deliver a webhook.
- * @throws ServiceError `NOT_FOUND` if the request has no webhook
- */
+/** Returns the attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` if there is none */
 export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
   if (row.webhook_url === null) throw noWebhook()
   const delivery = await findDelivery(store, row.request_id)
@@ -67,15 +59,13 @@ export const presentListed = (row: PresentedDelivery & Pick<DeliveryRow, 'next_a
 export interface RedeliveryDeps {
   store: Store
   clock: Clock
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 
 /**
  * Delivers a finished request's webhook again, with the same id and body, starting over at the
- * first attempt. An attempt that is in progress continues and counts as the first.
- * @throws ServiceError `NOT_FOUND` if the request has no webhook, `RESULT_NOT_READY` if it has not
- *   ended
+ * first attempt, which one in progress counts as.
+ * @throws ServiceError `NOT_FOUND` if there is no webhook; `RESULT_NOT_READY` before the end
  */
 export async function redeliver(
   { store, clock, wakeWebhooks }: RedeliveryDeps,

@@ -34,11 +34,7 @@ interface HealthDeps {
  * Notes how an attempt at an endpoint's address went, and disables the endpoint if it wants no more
  * or fails for long. An address that the endpoint no longer has says nothing about it.
  */
-export async function noteHealth(
-  deps: HealthDeps,
-  target: EndpointAddress,
-  outcome: PostOutcome,
-): Promise<void> {
+export async function noteHealth(deps: HealthDeps, target: EndpointAddress, outcome: PostOutcome) {
   const { store, clock } = deps
   const { endpointId } = target
   const error = errorOf(outcome)
@@ -56,11 +52,7 @@ export async function noteHealth(
   await disable(deps, target, `No attempt has succeeded since ${since}.`)
 }
 
-async function disable(
-  { store, clock, log }: HealthDeps,
-  target: EndpointAddress,
-  reason: string,
-): Promise<void> {
+async function disable({ store, clock, log }: HealthDeps, target: EndpointAddress, reason: string) {
   const { endpointId } = target
   const now = isoTime(clock.now())
   const row = await inTransaction(store, async (store) => {
@@ -83,15 +75,8 @@ async function disable(
 export const DISABLED = 'The endpoint is disabled.'
 const GONE = 'The endpoint was deleted or disabled.'
 
-/**
- * Ends what waits for an endpoint that is deleted or disabled. If the gateway is killed meanwhile,
- * senders end the rest when it becomes due.
- */
-export async function endDeliveries(
-  store: Store,
-  endpointId: string,
-  reason: string,
-): Promise<void> {
+/** Ends what waits for a deleted or disabled endpoint. Senders end the rest after a crash. */
+export async function endDeliveries(store: Store, endpointId: string, reason: string) {
   while ((await endWaiting(store, endpointId, { reason, limit: STEP })) === STEP);
 }
 

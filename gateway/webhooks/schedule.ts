@@ -12,8 +12,8 @@ const JITTER = 0.2
 /** The longest Retry-After of a receiver that is respected. */
 const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
- * The longest time from the first attempt to the last, whatever receivers ask for. It is longer
- * than the longest sum of the delays, and shorter than the time for which requests are kept.
+ * The longest time from the first attempt to the last, whatever receivers ask for: longer than the
+ * sum of the delays, and shorter than requests are kept.
  */
 export const ATTEMPTS_SECONDS_MAX = 92 * HOUR_SECONDS
 
@@ -22,7 +22,6 @@ interface LastAttempt {
   attempts: number
   /** Epoch milliseconds. */
   firstAttemptAt: number
-  /** The response's `Retry-After` header, if it had one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
   now: number
@@ -36,14 +35,11 @@ export function retryDelayMs(last: LastAttempt): number | undefined {
   const leftMs = last.firstAttemptAt + 1_000 * ATTEMPTS_SECONDS_MAX - last.now
   if (seconds === undefined || leftMs <= 0) return undefined
   const spread = 1 + JITTER * (2 * last.random - 1)
-  const asked = secondsAsked(last.retryAfter, last.now)
-  return Math.min(Math.round(1_000 * Math.max(seconds * spread, asked)), leftMs)
+  const retryAfter = secondsAsked(last.retryAfter, last.now)
+  return Math.min(Math.round(1_000 * Math.max(seconds * spread, retryAfter)), leftMs)
 }
 
-/**
- * Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for anything
- * else.
- */
+/** Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for others. */
 function secondsAsked(header: string | undefined, now: number): number {
   const text = header?.trim() ?? ''
   const isDate = /^[A-Z][a-z]{2}.*GMT$/.test(text)

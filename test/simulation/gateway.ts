@@ -8,14 +8,12 @@ import { createGateway, type GatewayDeps } from '../../gateway/gateway.ts'
 import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
 import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
-import { cancelRoute } from '../../gateway/routes/cancel.ts'
-import { createFileRoute } from '../../gateway/routes/create-file.ts'
+import { fileRoutes } from '../../gateway/routes/files.ts'
 import { mediaRoutes } from '../../gateway/routes/media.ts'
-import { redeliverRoute } from '../../gateway/routes/redeliver.ts'
-import { resultRoute } from '../../gateway/routes/result.ts'
-import { statusRoute } from '../../gateway/routes/status.ts'
+import { requestRoutes } from '../../gateway/routes/requests.ts'
 import { submitRoutes } from '../../gateway/routes/submit.ts'
 import { uploadRoutes } from '../../gateway/routes/uploads.ts'
+import { webhookRoutes } from '../../gateway/routes/webhooks.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
 import type { Broker } from '../../shared/broker/interface.ts'
@@ -103,7 +101,7 @@ export function startGateway(parts: GatewayParts) {
   return {
     deps,
     /** Calls a route as a client or an engine would over HTTP. */
-    call: (route: string, call: Call) => answerOf(routes.get(route)!, call),
+    call: (route: string, call: Call) => answerOf(routes.get(route)!, route.split(' ')[0]!, call),
     /** Shuts down gracefully, as on SIGTERM. */
     stop: () => gateway.stop(),
   }
@@ -121,15 +119,17 @@ function routesOf(deps: GatewayDeps & { mediaStore: LocalDisk }): Map<string, Ha
     get: route('GET'),
     put: route('PUT'),
     post: route('POST'),
+    patch: route('PATCH'),
+    delete: route('DELETE'),
     removeAllContentTypeParsers: () => undefined,
     addContentTypeParser: () => undefined,
   } as unknown as FastifyInstance
-  for (const add of [submitRoutes, statusRoute, resultRoute, cancelRoute]) add(app, deps)
-  for (const add of [createFileRoute, redeliverRoute, mediaRoutes, uploadRoutes]) add(app, deps)
+  for (const add of [submitRoutes, requestRoutes, fileRoutes]) add(app, deps)
+  for (const add of [webhookRoutes, mediaRoutes, uploadRoutes]) add(app, deps)
   return routes
 }
 
-async function answerOf(handler: Handler, call: Call): Promise<Answer> {
+async function answerOf(handler: Handler, method: string, call: Call): Promise<Answer> {
   const { accountId, body, idempotencyKey, params = {}, query = {}, headers = {} } = call
   const answer: Answer = { status: 200, headers: {} }
   const reply = {
@@ -148,7 +148,7 @@ async function answerOf(handler: Handler, call: Call): Promise<Answer> {
   const bodyText = JSON.stringify(body) ?? ''
   const apiKey = { account_id: accountId, own_priority: null }
   const request = {
-    ...{ accountId, apiKey, body, bodyText, params, query },
+    ...{ method, accountId, apiKey, body, bodyText, params, query },
     ...{ headers: requestHeaders, raw: {} },
   }
   try {

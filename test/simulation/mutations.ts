@@ -70,10 +70,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget the webhook of an end',
     file: 'gateway/requests/follow/finish-request.ts',
-    find: 'await insertDeliveries(store, await newDeliveries(store, row, presenter))',
-    replace:
-      "if (row.error_code !== 'CANCELED') " +
-      'await insertDeliveries(store, await newDeliveries(store, row, presenter))',
+    find: 'await insertDeliveries(store, deliveries)',
+    replace: "if (row.error_code !== 'CANCELED') await insertDeliveries(store, deliveries)",
   },
   {
     name: 'a webhook id of its own for each try',

@@ -14,9 +14,7 @@ import type { AccountRow } from '../../store/schema/tables.ts'
 import { remove, stop, type RemoveDeps } from '../own-requests.ts'
 
 const EVERY_MS = 10_000
-/**
- * At most this many requests and files of each account per turn, so that a gateway can stop soon.
- */
+/** Requests and files of each account per turn, so that a gateway can stop soon. */
 const ROWS_MAX = 100
 
 export function createAccountCloser(deps: RemoveDeps): Loop {
@@ -31,10 +29,7 @@ export function createAccountCloser(deps: RemoveDeps): Loop {
   return loop
 }
 
-/**
- * Takes one step for each account. It can be repeated, and interrupted at any point.
- * @returns how many requests and files it changed; 0 if nothing is left to do
- */
+/** Takes one repeatable step for each account. Returns how many requests and files it changed. */
 export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   let sum = 0
   for (const account of await accountsToClose(deps.store)) {
@@ -48,10 +43,7 @@ export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   return sum
 }
 
-async function cancelRequests(
-  deps: RemoveDeps,
-  { account_id: accountId }: AccountRow,
-): Promise<number> {
+async function cancelRequests(deps: RemoveDeps, { account_id: accountId }: AccountRow) {
   let canceled = 0
   for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
     if (await stop(deps, row, 'An operator has disabled the account.')) canceled++
@@ -64,16 +56,13 @@ async function removeAll(deps: RemoveDeps, { account_id: accountId }: AccountRow
   for (const row of await listRequests(deps.store, accountId, { limit: ROWS_MAX })) {
     if (await isRemoved(remove(deps, row))) removed++
   }
-  const page = { limit: ROWS_MAX, after: undefined }
-  for (const row of await listFiles(deps.store, accountId, page)) {
+  for (const row of await listFiles(deps.store, accountId, { limit: ROWS_MAX })) {
     if (await isRemoved(removeFile(deps, row))) removed++
   }
   return removed
 }
 
-/**
- * Returns false if another gateway was faster, or if an unfinished request still needs the media.
- */
+/** Returns false if another gateway was faster, or an unfinished request needs the media. */
 async function isRemoved(removing: Promise<void>): Promise<boolean> {
   try {
     await removing

@@ -13,10 +13,7 @@ const REASONS = {
   EVENTS: 'An engine ended the request, but what it reported was not valid or could not be stored.',
 }
 
-/**
- * Creates a handler for `broker.followDeadLetters`. It logs the lost message, and fails its request
- * if nothing else can still end it. The rescuer handles the rest.
- */
+/** Creates a handler that logs a lost message, and fails its request if nothing else can end it. */
 export const createDeadLetterHandler =
   (deps: LetterDeps) =>
   async (letter: DeadLetter): Promise<void> => {

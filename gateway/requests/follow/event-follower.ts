@@ -10,8 +10,15 @@ import type { FailureCode } from '../../../shared/errors.ts'
 import { targetNames, type Event } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../../accounts/credits.ts'
-import { excessOf, type MediaLimits } from '../../accounts/media-quota.ts'
-import { failure, finishRequest, announceFinished, type FinishDeps } from './finish-request.ts'
+import { excessOf } from '../../accounts/media-quota.ts'
+import type { Settings } from '../../config.ts'
+import {
+  announceFinished,
+  failure,
+  finishRequest,
+  type FinishDeps,
+  type FinishedRequest,
+} from './finish-request.ts'
 import { releaseRequest } from './release-request.ts'
 import type { Outputs } from '../present/outputs.ts'
 import { nameInUrl, sourceName } from '../submit/source.ts'
@@ -37,26 +44,19 @@ import type { EngineCanceler } from '../own-requests.ts'
 interface FollowerDeps extends FinishDeps {
   engineRegistry: EngineCanceler
   log: Logger
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
-  config: FinishDeps['config'] & OutputLimits
-}
-
-export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
-  /** How many days outputs are kept after their request has ended. */
-  outputDays: number
+  config: FinishDeps['config'] & Settings<'mediaBytesMaxPerAccount' | 'outputDays'>
 }
 
 /** A start further in the future than this comes from a clock that is wrong. */
 const AHEAD_MS_MAX = MINUTE_MS
 
-/** The effect of an event on its request: finished, changed, or none. */
-type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
+/** The effect of an event on its request: its end, another change, or none. */
+type Effect = FinishedRequest | 'changed' | 'unchanged'
 
 /**
  * Creates a handler for `broker.followEvents`. Once it resolves, the event may be acknowledged.
- * Events of one request are handled in the order of the calls, those of different requests
- * concurrently.
+ * Events of one request are handled in order, those of different requests concurrently.
  */
 export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
   const latest = new Map<string, Promise<void>>()
@@ -81,12 +81,12 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
     await countDeviceSeconds(store, event, isoTime(deps.clock.now()))
     return effect
   })
-  const status = typeof effect === 'string' ? effect : effect.finished.status
+  const status = typeof effect === 'string' ? effect : effect.row.status
   deps.log.info(
     { requestId, attemptId, engineId, event: event.type, effect: status },
     'applied an event',
   )
-  if (typeof effect !== 'string') announceFinished(deps, effect.finished)
+  if (typeof effect !== 'string') announceFinished(deps, effect)
   if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
   if (effect === 'changed') deps.feed.rowChanged(requestId)
   else await stopIfFinished(event, deps)
@@ -120,10 +120,7 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 
-/**
- * @param row the request, locked by the transaction; for a start undefined unless the event has
- *   begun its attempt
- */
+/** @param row the request, locked by the transaction; undefined for a repeated start */
 async function applyToAttempt(
   store: Store,
   event: Event,
@@ -136,39 +133,33 @@ async function applyToAttempt(
     case 'started': {
       const { duration, output_bytes } = event
       if (!row || duration === undefined) return 'unchanged'
-      return finishedIf(await failUnlessItFits(store, row, { duration, output_bytes }, ending))
+      return orUnchanged(failUnlessItFits(store, row, { duration, output_bytes }, ending))
     }
     case 'released': {
       const released = await releaseRequest(store, row, event, {
         now: clock.now(),
         presenter: ending.presenter,
       })
-      return released === 'queued' ? 'changed' : finishedIf(released)
+      return released === 'queued' ? 'changed' : (released ?? 'unchanged')
     }
     case 'measured': {
       // from any attempt, because all have the same media
       if (!row || isTerminal(row.status)) return 'unchanged'
-      return finishedIf(await failUnlessItFits(store, row, event, ending))
+      return orUnchanged(failUnlessItFits(store, row, event, ending))
     }
     case 'failed': // a stale attempt must not fail a request of another attempt
-      return finishedIf(
-        await finishRequest(
-          store,
-          { requestId, attemptId, ...failure(event.error, ending.now) },
-          ending.presenter,
-        ),
-      )
+      return orUnchanged(fail(store, { requestId, attemptId }, event.error, ending))
     case 'completed': {
       // from any attempt, because all give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return finishedIf(await completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
+      return orUnchanged(completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
     }
   }
 }
 
-const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
+const orUnchanged = async (finishing: Promise<FinishedRequest | null>): Promise<Effect> =>
+  (await finishing) ?? 'unchanged'
 
-/** The context in which a request is finished. */
 type Ending = { now: string; presenter: Pick<FollowerDeps, 'config' | 'mediaStore'> }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
@@ -179,7 +170,7 @@ async function failUnlessItFits(
   row: RequestRow,
   measured: Pick<EventOf<'measured'>, 'duration' | 'output_bytes'>,
   ending: Ending,
-): Promise<RequestRow | null> {
+): Promise<FinishedRequest | null> {
   const { request_id: requestId } = row
   const { duration, output_bytes: bytes = 0 } = measured
   const isNoted = row.duration === duration
@@ -192,16 +183,13 @@ async function failUnlessItFits(
   return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
-/**
- * Completes a request and charges it. If the balance does not cover it, or its outputs do not fit,
- * it fails and costs nothing.
- */
+/** Completes a request and charges it, or fails it if balance or quota do not cover it. */
 async function completeAndCharge(
   store: Store,
   row: RequestRow | undefined,
   event: EventOf<'completed'>,
   ending: Ending & { outputsExpireAt: string },
-): Promise<RequestRow | null> {
+): Promise<FinishedRequest | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
   if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted in the meantime
@@ -211,7 +199,7 @@ async function completeAndCharge(
   const missing = missingOf(row, event)
   if (missing !== undefined) {
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
-    return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
+    return fail(store, { requestId }, { code: 'MODEL_FAILED', message }, ending)
   }
   const { outputs: storedOutputs } = row.kind === 'sounds' ? {} : event
   const media_bytes = bytesOf(storedOutputs)
@@ -267,27 +255,23 @@ const bytesOf = ({ gain_db: _gain, ...files }: Partial<Outputs> = {}): number =>
   )
 
 const failForCredits = (store: Store, requestId: string, message: string, ending: Ending) =>
-  failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
+  fail(store, { requestId }, { code: 'INSUFFICIENT_CREDITS', message }, ending)
 
 const failForMedia = (store: Store, requestId: string, message: string, ending: Ending) =>
-  failAs(store, requestId, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
+  fail(store, { requestId }, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
 
-const failAs = (
+const fail = (
   store: Store,
-  requestId: string,
+  ids: { requestId: string; attemptId?: string },
   error: { code: FailureCode; message: string },
   { now, presenter }: Ending,
-): Promise<RequestRow | null> =>
-  finishRequest(store, { requestId, ...failure(error, now) }, presenter)
+): Promise<FinishedRequest | null> =>
+  finishRequest(store, { ...ids, ...failure(error, now) }, presenter)
 
 /**
- * Makes an engine stop working on a request that has ended or was deleted. It may have been
- * canceled, the balance may not cover it, or its outputs may not fit.
+ * Makes an engine stop working on a request that has ended, for whatever reason, or was deleted.
  */
-async function stopIfFinished(
-  event: Event,
-  { store, engineRegistry }: FollowerDeps,
-): Promise<void> {
+async function stopIfFinished(event: Event, { store, engineRegistry }: FollowerDeps) {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
   // Not awaited, because an engine that hangs must not hold up other events. The registry logs a

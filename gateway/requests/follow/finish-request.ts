@@ -13,59 +13,65 @@ import { addUse } from '../../store/usage.ts'
 import { newDeliveries } from './webhook-event.ts'
 import type { RequestFeed } from './request-feed.ts'
 
-type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
+type TerminalMove = Move & { to: 'COMPLETED' | 'FAILED' }
+
+/** A request that has ended, for `announceFinished`. */
+export interface FinishedRequest {
+  row: RequestRow
+  /** Whether a delivery of its webhooks is due. */
+  isWebhookDue: boolean
+}
 
 /**
  * Moves a request to a terminal state, removes its outbox entry, counts it in the account's usage
- * and writes the deliveries of its webhooks, all in the caller's transaction.
- * @returns the request as it ended, for `announceFinished`; null if it has already moved on
+ * and writes the deliveries of its webhooks, all in the caller's transaction. Returns null if it
+ * has already moved on.
  */
 export async function finishRequest(
   store: Store,
-  ending: Ending,
+  move: TerminalMove,
   presenter: MediaPresenter,
-): Promise<RequestRow | null> {
-  const row = await moveRequest(store, ending)
+): Promise<FinishedRequest | null> {
+  const row = await moveRequest(store, move)
   if (!row) return null
-  await withdrawFromOutbox(store, ending.requestId)
+  await withdrawFromOutbox(store, move.requestId)
   await addUse(store, {
     account_id: row.account_id,
-    day: dayOfTime(ending.now),
+    day: dayOfTime(move.now),
     completed: row.status === 'COMPLETED' ? 1 : 0,
     failed: row.status === 'FAILED' ? 1 : 0,
     audio_seconds: row.status === 'COMPLETED' ? costOf(row, row.duration ?? 0) : 0,
   })
-  await insertDeliveries(store, await newDeliveries(store, row, presenter))
-  return row
+  const deliveries = await newDeliveries(store, row, presenter)
+  await insertDeliveries(store, deliveries)
+  return { row, isWebhookDue: deliveries.some(({ state }) => state === 'pending') }
 }
 
-/** Returns the move that fails a request. */
 export const failure = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
-): Pick<Ending, 'to' | 'now' | 'set'> => ({
+): Pick<TerminalMove, 'to' | 'now' | 'set'> => ({
   to: 'FAILED',
   now,
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Everything that is told when a request has ended. */
+/** Receivers of the news that a request has ended. */
 interface Announcers {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
-  /** Called when a webhook may have become due. */
   wakeWebhooks: () => void
 }
 
-/** Wakes the status streams and the webhook sender, once the end of a request is committed. */
+/** Tells status streams and the webhook sender about an end, once it is committed. */
 export function announceFinished(
   { feed, metrics, wakeWebhooks }: Announcers,
-  row: RequestRow,
+  { row, isWebhookDue }: FinishedRequest,
 ): void {
   metrics.finished(row)
   feed.forget(row.request_id)
   feed.rowChanged(row.request_id, row)
-  wakeWebhooks()
+  if (isWebhookDue) wakeWebhooks()
 }
 
 export interface FinishDeps extends MediaPresenter, Announcers {
@@ -87,11 +93,12 @@ export async function failRequest(
   { code, message, also }: Failure,
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
-  const failed = await inTransaction(deps.store, async (store) => {
-    const row = await finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps)
-    if (row) await also?.(store)
-    return row
+  const finished = await inTransaction(deps.store, async (store) => {
+    const move = { requestId, ...failure({ code, message }, now) }
+    const finished = await finishRequest(store, move, deps)
+    if (finished) await also?.(store)
+    return finished
   })
-  if (failed) announceFinished(deps, failed)
-  return failed !== null
+  if (finished) announceFinished(deps, finished)
+  return finished !== null
 }

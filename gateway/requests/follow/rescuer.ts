@@ -8,7 +8,12 @@ import { failRequest, type FinishDeps } from './finish-request.ts'
 import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
 import { inTransaction } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
-import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../../store/requests.ts'
+import {
+  listWithJobs,
+  requeueRequest,
+  UNFINISHED,
+  type RequestPosition,
+} from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
 import type { Logger } from '../../../shared/telemetry/log.ts'
@@ -16,22 +21,18 @@ import type { Logger } from '../../../shared/telemetry/log.ts'
 interface RescuerDeps extends FinishDeps {
   broker: Pick<Broker, 'hasJob'>
   log: Logger
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
 }
 
 const EVERY_MS = MINUTE_MS
-/**
- * Requests that changed more recently are skipped, because their events may still be in transit.
- */
+/** Requests that changed more recently are skipped: their events may still be in transit. */
 const UNTOUCHED_MS = 2 * MINUTE_MS
 /** After this many failures in one turn, the remaining requests wait for the next turn. */
 const FAILURES_MAX = 3
 /** The number of requests checked in one turn. The next turn continues where this one ended. */
 const PAGE_MAX = 1_000
-const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
+const FIRST_PAGE: RequestPosition = { created_at: '', request_id: '' }
 
-/** The requests that a turn checks. */
 interface RescueScope {
   statuses: readonly RequestStatus[]
   /** Only requests that have been unchanged for this long; 0 for all. */
@@ -39,10 +40,7 @@ interface RescueScope {
 }
 
 const ORDINARY: RescueScope = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
-/**
- * After the broker has lost its streams. Requests in progress are left alone, because their engines
- * may still finish them.
- */
+/** After the broker has lost its streams. Engines may still finish requests in progress. */
 const AFTER_LOSS: RescueScope = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
 
 export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
@@ -50,9 +48,7 @@ export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
   streamsLost(): void
 }
 
-/**
- * Creates a loop that queues requests again whose job was lost, for example with the broker's disk.
- */
+/** Creates a loop that queues requests again whose job was lost, as with the broker's disk. */
 export function createRescuer(deps: RescuerDeps): Rescuer {
   let page = FIRST_PAGE
   let isLost = false
@@ -79,9 +75,9 @@ export function createRescuer(deps: RescuerDeps): Rescuer {
 /** Checks one page of requests. Returns where the next page begins. */
 export async function rescue(
   deps: RescuerDeps,
-  after: PageStart = FIRST_PAGE,
+  after: RequestPosition = FIRST_PAGE,
   { statuses, untouchedMs }: RescueScope = ORDINARY,
-): Promise<PageStart> {
+): Promise<RequestPosition> {
   const now = deps.clock.now()
   const unchanged = untouchedMs > 0 && {
     unchanged: { before: isoTime(now - untouchedMs), latest: isoTime(now + untouchedMs) },
@@ -107,9 +103,8 @@ export async function rescue(
 }
 
 /**
- * Queues a request again if its job is lost. If the request was waiting, the broker lost the job,
- * which never fails the request. If it was in progress, an engine may have been lost, so that
- * counts as an interruption.
+ * Queues a request again if its job is lost. A job that was waiting was lost by the broker, which
+ * never fails the request; one in progress perhaps by its engine, so it counts as an interruption.
  */
 async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId, job_sequence: sequence } = row
@@ -121,11 +116,7 @@ async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   await failRequest(deps, requestId, { code: 'ENGINE_LOST', message })
 }
 
-async function queueAgain(
-  deps: RescuerDeps,
-  row: RequestRow,
-  interruptions: number,
-): Promise<void> {
+async function queueAgain(deps: RescuerDeps, row: RequestRow, interruptions: number) {
   const { request_id: requestId, created_at } = row
   const now = isoTime(deps.clock.now())
   const requeued = await inTransaction(deps.store, async (store) => {

@@ -5,15 +5,12 @@ import { isTerminal } from '../../../shared/request-status.ts'
 import type { RequestFeed, RequestWatch } from './request-feed.ts'
 import { findOwn } from '../own-requests.ts'
 import { readLogs } from '../../store/request-logs.ts'
-import type { HeldApiKey } from '../../store/api-keys.ts'
+import type { KeyWithAccount } from '../../store/api-keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
 
-/**
- * How often a row is read without being told of a change, because a message of another gateway may
- * be lost.
- */
+/** How often a row is read anyway, because a message of another gateway may be lost. */
 const READ_EVERY_MS = 15_000
 
 export interface WatchDeps {
@@ -23,7 +20,7 @@ export interface WatchDeps {
 
 export interface WatchOptions {
   /** The key of the request's account; the watch ends when it is no longer valid. */
-  key: HeldApiKey
+  key: KeyWithAccount
   requestId: string
   logs: boolean
   /** The status is repeated after this long without a change. */
@@ -40,10 +37,9 @@ export interface WatchStep {
 
 /**
  * Yields the steps of one watch: the status at once, on every change and after every interval, and
- * `timeout` as the last step when the window ends. The watch ends after a terminal status, or
- * without a further step when `watch` is closed. The key is checked again before each step but the
- * first. A step is made only when it is asked for, so a slow reader skips states instead of piling
- * them up; every status is complete in itself. Closes `watch` at the end.
+ * `timeout` as the last step when the window ends. Ends after a terminal status, or when `watch` is
+ * closed, and closes it. The key is checked before each step but the first. A step is made only
+ * when it is asked for, so a slow reader skips states; every status is complete in itself.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
@@ -87,7 +83,7 @@ async function readRows(
 }
 
 interface EndWait {
-  key: HeldApiKey
+  key: KeyWithAccount
   requestId: string
   seconds: number
   /** Ends the wait when it aborts. */

@@ -2,8 +2,9 @@
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { limitsOf, type LimitDefaults } from '../../accounts/limits.ts'
-import { highestPriority, type PriorityDefault } from '../../accounts/priority.ts'
+import { highestPriority } from '../../accounts/priority.ts'
 import { usedInMonth } from '../../accounts/month.ts'
+import type { Settings } from '../../config.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
 import { accountOf, mediaOf } from '../../store/accounts.ts'
 import type { Store } from '../../store/database.ts'
@@ -18,13 +19,12 @@ export interface StandingDeps {
   store: Store
   clock: Clock
   feed: Pick<RequestFeed, 'watchesOf'>
-  config: LimitDefaults & PriorityDefault
+  config: LimitDefaults & Settings<'priority'>
 }
 
 /**
- * Returns the highest class of requests with the key, and the maximum and the use of each limit by
- * its name. `max` is null if there is no limit; `used` is null for limits on each single key or
- * file.
+ * Returns the highest class of requests with the key, and the maximum and the use of each limit:
+ * `max` is null without a limit, `used` for limits on each single key or file.
  */
 export async function standingOf(
   { store, clock, feed, config }: StandingDeps,

@@ -1,7 +1,4 @@
-/**
- * Reads the result of a COMPLETED request from its row: its sounds, and the findings, parts and
- * file names of its outputs.
- */
+/** Reads the result of a COMPLETED request from its row. */
 
 import { stemOf } from '../../../shared/file-name.ts'
 import { Finding } from '../../../shared/finding.ts'
@@ -22,10 +19,7 @@ export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs
 /** Returns the outputs that the engine reported for a COMPLETED separation. */
 export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/**
- * Returns what the engine heard in the media of a COMPLETED request, or undefined if it made no
- * list.
- */
+/** Returns what the engine heard in the media of a COMPLETED request, if it made a list. */
 export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
   sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
 
@@ -41,31 +35,22 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   })
 }
 
-/**
- * Returns a stored part of a COMPLETED request with its file name, or undefined if there is none.
- */
+/** Returns a stored part of a COMPLETED request with its file name, if there is one. */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
   if (row.kind === 'sounds') return undefined
-  if (part === 'peaks' || part === 'preview') {
-    const stored = outputsOf(row)[part]
-    return stored && { ...stored, fileName: outputFileName(row.file_name, part, stored.extension) }
-  }
-  const isVideo = part.endsWith('_video')
-  const name = part.replace('_video', '') as OutputName
-  const output = outputsOf(row)[name]
-  const file = isVideo ? output?.video : output
+  const outputs: Partial<Record<OutputPart, StoredFile & { video?: StoredFile }>> = outputsOf(row)
+  const name = part.replace('_video', '') as OutputName | 'peaks' | 'preview'
+  const file = name === part ? outputs[name] : outputs[name]?.video
   if (!file) return undefined
-  return {
-    ...file,
-    fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
-  }
+  const label = name === 'peaks' || name === 'preview' ? name : outputLabel(row, name)
+  return { ...file, fileName: outputFileName(row.file_name, label, file.extension) }
 }
 
 /** Returns the label that distinguishes an output of a COMPLETED request from the others. */
-export function outputLabel(row: RequestRow, name: OutputName): string {
+function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
   const findings = findingsOf(row).map(({ finding }) => finding)
   const { targets, residual } = outputLabels(
@@ -76,10 +61,7 @@ export function outputLabel(row: RequestRow, name: OutputName): string {
   return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 
-/**
- * Returns the file name of an output: the source's name, without folders and without characters
- * that some file systems refuse, and the label.
- */
+/** Returns an output's file name: the source's, as any file system takes it, and the label. */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = stemOf(name).replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'

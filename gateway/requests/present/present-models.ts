@@ -5,19 +5,12 @@ import type { EngineDescription } from '../../../shared/engine-control.ts'
 import { NAMES_MAX, type ModelList } from '../../api/model-schemas.ts'
 import { SeparationData } from '../../api/result-schemas.ts'
 import { AudioSeparateInput, MODEL_ID } from '../../api/schemas.ts'
-import { heldModels } from './held-models.ts'
-import type { Keys } from '../../secrets.ts'
-
-export interface ModelsConfig {
-  /** They hide the ids of engines. */
-  encryptionKeys: Keys
-  /** The longest media, as the engines have it. */
-  mediaSecondsMax: number
-}
+import { loadedModels } from './loaded-models.ts'
+import type { Settings } from '../../config.ts'
 
 export function presentModels(
   engines: readonly EngineDescription[],
-  { encryptionKeys: [key], mediaSecondsMax }: ModelsConfig,
+  { encryptionKeys: [key], mediaSecondsMax }: Settings<'encryptionKeys' | 'mediaSecondsMax'>,
 ): ModelList {
   // an engine's id may contain the name of its host
   const hidden = (id: string) =>
@@ -48,7 +41,7 @@ export function presentModels(
             precision: model.precision,
           },
         })),
-        separators: heldModels(engines).map(({ engineIds, ...model }) => ({
+        separators: loadedModels(engines).map(({ engineIds, ...model }) => ({
           name: model.name,
           summary: model.summary,
           answers: model.answers,

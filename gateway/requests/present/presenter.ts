@@ -7,7 +7,6 @@ import {
   type OutputName,
   type OutputPart,
   type Progress,
-  type StoredFile,
 } from '../../../shared/messages.ts'
 import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
@@ -23,18 +22,12 @@ import {
   type WebhookDeliveryStatus,
 } from '../../api/schemas.ts'
 import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
-import { decrypt, type Keys } from '../../secrets.ts'
+import type { Settings } from '../../config.ts'
+import { decrypt } from '../../secrets.ts'
 import { promptsOfRow } from '../../store/requests.ts'
 import { outputKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
-import {
-  findingsOf,
-  outputFileName,
-  outputLabel,
-  outputsOf,
-  soundsOf,
-  storedPart,
-} from './outputs.ts'
+import { findingsOf, outputsOf, soundsOf, storedPart } from './outputs.ts'
 
 /** The part of a request's state that is not in its row. */
 export interface LiveState {
@@ -46,16 +39,9 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** Settings that addresses of requests depend on. */
-export interface PublicAddress {
-  /** Address of this gateway for clients; known once it listens. */
-  publicUrl: () => string
-}
-
-/** Dependencies for making addresses of media. */
 export interface MediaPresenter {
   mediaStore: Pick<MediaStore, 'downloadUrl'>
-  config: PublicAddress
+  config: Settings<'publicUrl'>
 }
 
 /** Returns the API's name for what a request asked for. */
@@ -64,7 +50,7 @@ export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
 
 export function presentSubmitted(
   row: RequestRow,
-  config: PublicAddress & { encryptionKeys: Keys },
+  config: Settings<'publicUrl' | 'encryptionKeys'>,
 ): QueueSubmitResponse {
   const base = requestUrl(row, config)
   return {
@@ -82,7 +68,7 @@ export function presentSubmitted(
 }
 
 /** Returns the secret if it was generated; one that the client chose is not repeated. */
-function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: Keys }) {
+function generatedSecret(row: RequestRow, { encryptionKeys }: Settings<'encryptionKeys'>) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
 }
@@ -90,7 +76,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: 
 export function presentStatus(
   row: RequestRow,
   { progress, livePreview, queuePosition, secondsLeft, logs, webhook }: LiveState,
-  config: PublicAddress,
+  config: Settings<'publicUrl'>,
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
@@ -115,10 +101,7 @@ export function presentStatus(
 const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
-/**
- * Returns how each prompt was understood, with the first one's fields at the top level, and the
- * findings, if there are any.
- */
+/** Returns how each prompt was understood, the first one's at the top level, and the findings. */
 function presentFindings(
   row: RequestRow,
 ): TargetRecognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
@@ -147,7 +130,6 @@ function presentFindings(
 /** The API calls the model that answered `separator`, because `model` is what was asked for. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
-/** Returns why a request failed. */
 export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
   code: row.error_code as FailureCode,
   message: row.error_message ?? '',
@@ -184,17 +166,16 @@ const notCompleted = ({ request_id: id }: RequestRow) =>
   new Error(`the request ${id} is not completed`)
 
 /**
- * Returns the outputs of a COMPLETED separation, with what was found.
- * @param expiresAt when their addresses expire, in epoch milliseconds
+ * Returns the outputs of a COMPLETED separation, with findings. `expiresAt`: epoch milliseconds.
  */
 export async function presentData(
   row: RequestRow,
-  { mediaStore }: MediaPresenter,
+  deps: MediaPresenter,
   expiresAt: number,
 ): Promise<SeparationData & { duration: number }> {
   const { duration, sample_rate: sampleRate } = row
   if (duration === null || sampleRate === null) throw notCompleted(row)
-  const fileOf = (name: OutputName) => outputFile(row, name, expiresAt, mediaStore)
+  const fileOf = (name: OutputName) => outputFile(row, name, deps, expiresAt)
   const prompts = promptsOfRow(row)
   const [residual, target, ...further] = await Promise.all([
     fileOf('residual'),
@@ -204,7 +185,7 @@ export async function presentData(
   const { targets: recognitions = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
   const sounds = soundsOf(row)
-  const previewUrl = await partUrl(row, 'preview', expiresAt, mediaStore)
+  const previewUrl = await partUrl(row, 'preview', deps, expiresAt)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
@@ -223,50 +204,35 @@ export async function presentData(
   }
 }
 
-const requestUrl = (row: RequestRow, { publicUrl }: PublicAddress): string =>
+const requestUrl = (row: RequestRow, { publicUrl }: Settings<'publicUrl'>): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
 async function outputFile(
   row: RequestRow,
   name: OutputName,
+  deps: MediaPresenter,
   expiresAt: number,
-  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<OutputFile> {
-  const addressOf = (part: OutputPart, file: StoredFile) =>
-    mediaStore.downloadUrl({
-      key: outputKey(row.request_id, part, file.place),
-      audience: 'client',
-      expiresAt,
-      contentType: file.content_type,
-      fileName: outputFileName(row.file_name, label, file.extension),
-    })
-  const output = outputsOf(row)[name]
-  if (!output) throw new Error(`the request ${row.request_id} has no ${name}`)
-  const label = outputLabel(row, name)
-  const { content_type, extension, video } = output
+  const stored = storedPart(row, name)
+  const url = await partUrl(row, name, deps, expiresAt)
+  const videoUrl = await partUrl(row, `${name}_video`, deps, expiresAt)
+  if (!stored || url === undefined) throw new Error(`the request ${row.request_id} has no ${name}`)
   return {
-    url: await addressOf(name, output),
-    ...(video && { video_url: await addressOf(`${name}_video`, video) }),
-    content_type,
-    file_name: outputFileName(row.file_name, label, extension),
+    url,
+    ...(videoUrl !== undefined && { video_url: videoUrl }),
+    content_type: stored.content_type,
+    file_name: stored.fileName,
   }
 }
 
 /**
- * Returns an address of the peaks of a COMPLETED request, or undefined if its engine made none.
- * @param expiresAt epoch milliseconds
+ * Returns an address of a part of a COMPLETED request, if stored, until `expiresAt` in epoch ms.
  */
-export const peaksUrl = (
+export async function partUrl(
   row: RequestRow,
+  part: OutputPart,
   { mediaStore }: MediaPresenter,
   expiresAt: number,
-): Promise<string | undefined> => partUrl(row, 'peaks', expiresAt, mediaStore)
-
-async function partUrl(
-  row: RequestRow,
-  part: 'peaks' | 'preview',
-  expiresAt: number,
-  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<string | undefined> {
   const stored = storedPart(row, part)
   if (!stored) return undefined

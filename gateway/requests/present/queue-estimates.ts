@@ -1,7 +1,4 @@
-/**
- * Estimates the places of requests in the queue, and how long they will still take. A few queries
- * serve all callers, and fewer are made while nothing changes.
- */
+/** Estimates the places of requests in the queue, and how long they will still take. */
 
 import type { Clock } from '../../../shared/clock.ts'
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
@@ -19,7 +16,6 @@ interface EstimateDeps {
   store: Store
   feed: RequestFeed
   clock: Clock
-  /** How many engines there are. */
   engineRegistry: { readonly engines: number }
 }
 
@@ -32,31 +28,19 @@ export interface QueueEstimate {
 
 /** Rows are reused for a second, and for longer while none changes. */
 const AGE_MS_MAX = 1_000
-/**
- * The longest time that rows are reused. Gateways and engines announce changes, but a message may
- * be lost.
- */
+/** Rows are read again after this long, because a message about a change may be lost. */
 const UNCHANGED_MS_MAX = 5_000
-/**
- * How many completed requests the speed is measured by, of which the first only marks the start:
- * enough to average out, and few enough to be recent.
- */
+/** Completed requests that give the speed: enough to average out, few enough to be recent. */
 const COMPLETED_MAX = 17
 /** The same for the speeds by model: enough to include the models that are seldom asked for. */
 const COMPLETED_OF_MODELS_MAX = 200
 /** From this progress on, a request's own pace tells how long it will still take. */
 const PART_MIN = 0.1
-/**
- * The work per second of media, relative to `balanced`. The models differ; these values lie between
- * theirs.
- */
+/** The work per second of media, relative to `balanced`: between those of the models. */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
 /** The work of a list of sounds: little more than reading the media. */
 const WORK_OF_SOUNDS = 0.1
-/**
- * The work of each prompt after the first, because a model may share a part of the work between
- * prompts.
- */
+/** The work of each prompt after the first: a model may share work between prompts. */
 const FURTHER_PROMPT = 0.75
 
 interface Rows {
@@ -78,8 +62,7 @@ export class QueueEstimates {
   }
 
   /**
-   * Returns estimates for an unfinished request. They are at most a second old, or a little older
-   * if nothing has changed.
+   * Returns estimates for an unfinished request, at most a second old unless nothing has changed.
    */
   async of(row: RequestRow): Promise<QueueEstimate> {
     const { request_id: requestId, status } = row
@@ -134,9 +117,7 @@ export class QueueEstimates {
     return engineSeconds(left, doneWork(completed))
   }
 
-  /**
-   * Estimates by the request's own pace. No other measure exists before any request is completed.
-   */
+  /** Estimates by the request's own pace, while no request is completed. */
   #byOwnPace(row: RequestRow): number | undefined {
     const { feed } = this.#deps
     const done = feed.progressOf(row.request_id, row.attempt_id) ?? 0
@@ -164,7 +145,7 @@ export class QueueEstimates {
       await lastCompleted(store, COMPLETED_MAX),
     ]
     // Batch is behind what people wait for.
-    const open = PRIORITIES.flatMap((each) => oldest.filter(({ priority }) => priority === each))
+    const open = PRIORITIES.flatMap((priority) => oldest.filter((row) => row.priority === priority))
     const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
     const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
     this.#rows = { changes, readAt, open, positions, speed: speedOf(doneWork(completed)) }
@@ -188,22 +169,18 @@ function doneWork(
     .reverse()
 }
 
-/**
- * Returns a function that reads the options of requests. It remembers them, because most requests
- * have the same.
- */
+/** Returns a function that reads options, and remembers them: most requests have the same. */
 function createReading(): (options: string) => ReadOptions {
-  const known = new Map<string, ReadOptions>()
+  const cache = new Map<string, ReadOptions>()
   return (text) => {
-    const read = known.get(text) ?? readOptions(JSON.parse(text) as SeparationOptions)
-    known.set(text, read)
+    const read = cache.get(text) ?? readOptions(JSON.parse(text) as SeparationOptions)
+    cache.set(text, read)
     return read
   }
 }
 
 interface ReadOptions {
   weight: number
-  /** The model that the request names. */
   model: string
 }
 

@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../../shared/durations.ts'
 import { newId } from '../../../shared/ids.ts'
 import { assertFileRoom, type MediaLimits } from '../../accounts/media-quota.ts'
 import { checkCreateFile } from '../../api/validation.ts'
+import type { Settings } from '../../config.ts'
 import { inTransaction, type Store } from '../../store/database.ts'
 import { insertFile } from '../../store/files.ts'
 import type { FileRow } from '../../store/schema/tables.ts'
@@ -12,18 +13,10 @@ import type { FileRow } from '../../store/schema/tables.ts'
 export interface CreateFileDeps {
   store: Store
   clock: Clock
-  config: MediaLimits & UploadTime
+  config: MediaLimits & Settings<'uploadMinutes'>
 }
 
-export interface UploadTime {
-  /** Minutes from the creation of a file within which its bytes must be uploaded. */
-  uploadMinutes: number
-}
-
-/**
- * @param body the body of endpoint 3
- * @throws ServiceError that names what is wrong with it, or the limit of the account
- */
+/** @throws ServiceError what is wrong with `body`, a CreateFileRequest, or the account's limit */
 export async function createFile(
   deps: CreateFileDeps,
   accountId: string,

@@ -4,30 +4,16 @@ import { withDeadline } from '../../../shared/deadline.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { FairShare } from '../../../shared/fair-share.ts'
 
-interface EgressPoolOptions {
-  /** Concurrent checks of all accounts together. */
-  slots?: number
-  /** Waiting checks per account. */
-  waitersMax?: number
-  /** The longest wait for a slot. */
-  waitMsMax?: number
-}
-
 export interface EgressUser {
   accountId: string
   /** Cancels the wait for a slot, and the work. */
   signal?: AbortSignal | undefined
 }
 
-const SLOTS = 64
-const WAITERS_MAX = 128
-const WAIT_MS_MAX = 10_000
 /** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
-/**
- * A pool of slots that accounts share as in fair-share.ts, so that no account ever takes them all.
- */
+/** A pool of slots that accounts share as in fair-share.ts, so that none ever takes them all. */
 export class EgressPool {
   readonly #share: FairShare
   readonly #waitersMax: number
@@ -35,8 +21,11 @@ export class EgressPool {
   /** Functions that start waiting work, by account, oldest first. */
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  constructor(options: EgressPoolOptions = {}) {
-    const { slots = SLOTS, waitersMax = WAITERS_MAX, waitMsMax = WAIT_MS_MAX } = options
+  /**
+   * @param slots for concurrent checks of all accounts together
+   * @param waitersMax checks of one account that wait
+   */
+  constructor({ slots = 64, waitersMax = 128, waitMsMax = 10_000 } = {}) {
     this.#share = new FairShare(slots)
     this.#waitersMax = waitersMax
     this.#waitMsMax = waitMsMax
@@ -44,7 +33,7 @@ export class EgressPool {
 
   /**
    * Runs `work` in a slot of its account.
-   * @throws ServiceError `RATE_LIMITED` if too many checks of the account are waiting, or for too
+   * @throws ServiceError `RATE_LIMITED` if too many checks of the account wait, or this one too
    *   long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
@@ -85,7 +74,6 @@ export class EgressPool {
     })
   }
 
-  /** Starts the waiting work that may start now. */
   #admit(): void {
     for (;;) {
       const account = this.#share.next(this.#waiting.keys())

@@ -1,7 +1,7 @@
 /** Publishes accepted requests by turning outbox rows into jobs. The broker drops repeated ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime, type Clock } from '../../../shared/clock.ts'
+import { isoTime } from '../../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
 import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
@@ -9,7 +9,7 @@ import { LIVE_PARTS_MAX } from '../../../shared/live-preview.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
-import type { LimitDefaults } from '../../accounts/limits.ts'
+import type { Settings } from '../../config.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
@@ -34,7 +34,7 @@ interface PublisherDeps extends FinishDeps {
   broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'>
   mediaStore: MediaStore
   log: Logger
-  config: FinishDeps['config'] & Pick<LimitDefaults, 'jobsMaxPerAccount'>
+  config: FinishDeps['config'] & Settings<'jobsMaxPerAccount'>
 }
 
 const BATCH_MAX = 64
@@ -46,10 +46,7 @@ const GATHER_MS = 10
 const JOB_URL_MS = 7 * DAY_MS
 /** The delay after a job could not be published; it doubles with each failure. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
-/**
- * How long a gateway keeps the rows that it took, which is longer than it takes to hand over a
- * batch. If it has died, others take them over then.
- */
+/** How long a gateway keeps the rows that it took, longer than a batch takes; then others may. */
 const TAKEN_MS = 15_000
 /** Longer than any delay in the outbox, including the one after an interruption. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
@@ -113,9 +110,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   }
 }
 
-/**
- * Holds back the jobs of accounts that have too many, so that they do not block those of others.
- */
+/** Holds back the jobs of accounts with too many, so that they do not block those of others. */
 async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]): Promise<void> {
   if (rows.length === 0) return
   await giveBackToOutbox(
@@ -225,57 +220,46 @@ async function sourceKey(row: RequestRow, store: Store): Promise<string | null> 
   return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
-interface JobDeps {
-  store: Store
-  clock: Clock
-  mediaStore: MediaStore
+/** Signs addresses for an engine, valid for as long as a job may wait. */
+function signerOf({ clock, mediaStore }: PublisherDeps) {
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  return {
+    put: (key: string) => mediaStore.uploadUrl({ ...address, key }),
+    get: (key: string, fileName: string) => mediaStore.downloadUrl({ ...address, key, fileName }),
+  }
 }
 
-/**
- * Returns the addresses of a request's checkpoint, or undefined if it has none because it is short
- * or makes no outputs.
- */
+type Signer = ReturnType<typeof signerOf>
+
+/** Returns the addresses of a request's checkpoint, unless it is short or makes no outputs. */
 async function checkpointUrlsOf(
   { request_id: requestId, kind, is_short: isShort }: WaitingJob,
-  { clock, mediaStore }: JobDeps,
+  sign: Signer,
 ): Promise<Job['checkpoint_urls']> {
   if (kind === 'sounds' || isShort) return undefined
-  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const segments = Array.from({ length: SEGMENTS_MAX }, async (_, segment) => {
     const key = segmentKey(requestId, segment)
-    const [put, get] = await Promise.all([
-      mediaStore.uploadUrl({ ...address, key }),
-      mediaStore.downloadUrl({ ...address, key, fileName: 'checkpoint' }),
-    ])
-    return { put, get }
+    return { put: await sign.put(key), get: await sign.get(key, 'checkpoint') }
   })
   return Promise.all(segments)
 }
 
-/**
- * Returns the addresses for the parts of a request's live preview, or undefined if nobody asked for
- * a preview, or its media is short.
- */
-async function livePreviewUrlsOf(
-  row: WaitingJob,
-  uploadUrl: (key: string) => Promise<string>,
-): Promise<Job['live_preview_urls']> {
+/** Returns the addresses of a request's live preview, if one is asked for and it is not short. */
+async function livePreviewUrlsOf(row: WaitingJob, sign: Signer): Promise<Job['live_preview_urls']> {
   if (row.is_short || !partsOf(row).includes('preview')) return undefined
   const keys = Array.from({ length: LIVE_PARTS_MAX }, (_, i) => livePartKey(row.request_id, i))
-  return Promise.all(keys.map(uploadUrl))
+  return Promise.all(keys.map(sign.put))
 }
 
-/** Returns the job that asks an engine to serve a request. */
-async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
-  const { store, clock, mediaStore } = deps
+async function jobOf(row: WaitingJob, deps: PublisherDeps): Promise<Job> {
+  const { store, mediaStore } = deps
   const { request_id: requestId, file_name: fileName } = row
   const storedKey = await sourceKey(row, store)
   const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
-  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
-  const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
-  const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
-  const checkpointUrls = await checkpointUrlsOf(row, deps)
-  const livePreviewUrls = await livePreviewUrlsOf(row, uploadUrl)
+  const sign = signerOf(deps)
+  const upload = async (part: OutputPart) => [part, await sign.put(outputKey(requestId, part))]
+  const checkpointUrls = await checkpointUrlsOf(row, sign)
+  const livePreviewUrls = await livePreviewUrlsOf(row, sign)
   const { preview: _asked, ...options } = optionsOf(row) // engines of 0.4.0 would refuse it
   return {
     request_id: requestId,
@@ -289,11 +273,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
     source:
       storedKey === null
         ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
-        : {
-            kind: 'file',
-            url: await mediaStore.downloadUrl({ ...address, key: storedKey, fileName }),
-            file_name: fileName,
-          },
+        : { kind: 'file', url: await sign.get(storedKey, fileName), file_name: fileName },
     upload_urls: Object.fromEntries(
       await Promise.all(partsOf(row).map(upload)),
     ) as Job['upload_urls'],
@@ -301,7 +281,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
     ...(livePreviewUrls && { live_preview_urls: livePreviewUrls }),
     ...(sharedFolder !== undefined && {
       shared_folder: sharedFolder,
-      hand_over_url: await uploadUrl(outputsKey(requestId)),
+      hand_over_url: await sign.put(outputsKey(requestId)),
     }),
   }
 }

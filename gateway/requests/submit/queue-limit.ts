@@ -4,31 +4,23 @@ import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
 import { reservedOf, type Priority } from '../../../shared/priority.ts'
 import { limitOf, limitText } from '../../accounts/limits.ts'
+import type { Settings } from '../../config.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
 import type { AccountRow } from '../../store/schema/tables.ts'
 
-export interface QueueLimits {
-  /** Requests that may wait, of all accounts. */
-  queueMax: number
-  /** Requests that may wait, of one account; 0: no limit. */
-  queueMaxPerAccount: number
-}
+export type QueueLimits = Settings<'queueMax' | 'queueMaxPerAccount'>
 
-/**
- * This close to a limit, submits are counted one at a time. There are never this many submits in
- * progress at once.
- */
+/** This close to a limit, submits are counted one at a time. Fewer are ever in progress at once. */
 const MARGIN = 256
 const BELOW_QUARTER_MS = 1_000
 /** A guess, since nobody knows when requests will finish. */
 const RETRY_AFTER_SECONDS = 30
 
 /**
- * Checks whether the queue has room; call it in the transaction that has put a request of the
- * account in it.
- * @throws ServiceError `RATE_LIMITED` if more requests wait now than may, of all accounts or of
- *   this one
+ * Checks whether the queue has room, in the transaction that has put a request of the account in
+ * it.
+ * @throws ServiceError `RATE_LIMITED` if more wait now than may, of all accounts or of this one
  */
 export async function assertRoom(
   store: Store,
@@ -46,10 +38,10 @@ export async function assertRoom(
   if (limit.max === Infinity) return
   const most = placesFor(limit.max)
   if (await isBeyond(store, most, accountId)) {
-    const kept =
+    const note =
       most < limit.max ? `; of ${limit.max}, ${limit.max - most} are kept from batch` : ''
     throw queueFull(
-      `your account has ${most} requests waiting, and may have no more ${limitText(limit)}${kept}`,
+      `your account has ${most} requests waiting, and may have no more ${limitText(limit)}${note}`,
     )
   }
 }

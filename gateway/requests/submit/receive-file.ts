@@ -11,8 +11,8 @@ import { markFileUploaded, type UploadedFile } from '../../store/files.ts'
 import { inputKey } from '../../media-store/keys.ts'
 import { createFile, type CreateFileDeps } from './create-file.ts'
 import { removeFile, type RemovalDeps } from '../../files/removal.ts'
-import { uploadTimes, type Lifetime } from '../../files/times.ts'
-import type { BodyDeadline } from '../../api/body-deadline.ts'
+import { uploadTimes } from '../../files/times.ts'
+import type { Settings } from '../../config.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 
 export interface IncomingFile {
@@ -21,12 +21,9 @@ export interface IncomingFile {
   name: string
   contentType: string
   body: Readable
-  /** The exact length, if the client has stated it. */
+  /** The exact length, if stated, which shows whether all of it has arrived. */
   bytes?: number
-  /**
-   * The most bytes that it may have. The account's media quota counts this many until the file has
-   * arrived.
-   */
+  /** The most bytes that it may have, which the media quota counts until it has arrived. */
   bytesMax: number
   signal: AbortSignal
 }
@@ -40,7 +37,7 @@ export interface ReceivedFile {
 
 export interface ReceiveDeps extends CreateFileDeps, RemovalDeps {
   mediaStore: Pick<MediaStore, 'save' | 'remove'>
-  config: CreateFileDeps['config'] & Lifetime & BodyDeadline
+  config: CreateFileDeps['config'] & Settings<'fileHours' | 'bodySecondsMax'>
 }
 
 /**
@@ -92,8 +89,7 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
 }
 
 /**
- * Marks a received file as uploaded. Call it in the transaction that stores what is to be done with
- * the file.
+ * Marks a received file as uploaded, in the transaction that stores what is to be done with it.
  * @throws ServiceError `FILE_EXPIRED`
  */
 export async function keepReceived(

@@ -16,20 +16,18 @@ import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts
 import type { Clock } from '../../../shared/clock.ts'
 import type { PendingUploads } from '../../files/pending-uploads.ts'
 import type { UrlChecks } from './url-checks.ts'
+import type { Settings } from '../../config.ts'
 
 type SourceColumns = Pick<
   RequestRow,
   'file_id' | 'audio_url' | 'source_request_id' | 'source_output' | 'file_name' | 'duration'
 >
 
-/** A source that has been checked, so a request may use it. */
 export interface CheckedSource {
-  /** Its columns in the row of the request. */
   columns: SourceColumns
   /**
-   * Makes sure that its bytes are kept from now on. Call it in the transaction that stores the
-   * request.
-   * @throws ServiceError `FILE_EXPIRED` if the bytes were deleted after the check
+   * Makes sure that its bytes are kept, in the transaction that stores the request.
+   * @throws ServiceError `FILE_EXPIRED` if they were deleted after the check
    */
   keep: (store: Store) => Promise<void>
 }
@@ -46,12 +44,7 @@ export interface SourceDeps extends Pick<UrlChecks, 'checkAudioUrl'> {
   store: Store
   pendingUploads: Pick<PendingUploads, 'accept'>
   clock: Clock
-  config: MediaLength
-}
-
-export interface MediaLength {
-  /** Longer media is refused. */
-  mediaSecondsMax: number
+  config: Settings<'mediaSecondsMax'>
 }
 
 interface SourceInput extends Pick<Submission, 'source' | 'options'> {
@@ -93,11 +86,7 @@ const fileSource = (
 
 const REQUEST_PARAM = 'input.request_id'
 
-async function findEarlier(
-  requestId: string,
-  accountId: string,
-  { store }: SourceDeps,
-): Promise<RequestRow> {
+async function findEarlier(requestId: string, accountId: string, { store }: SourceDeps) {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
   throw new ServiceError('INVALID_PARAMETER', {
@@ -133,8 +122,7 @@ async function checkAgain(
 }
 
 /**
- * Uses the audio file of an output as the source rather than its video, whose sound was encoded a
- * second time.
+ * Uses the audio file of an output rather than its video, whose sound was encoded a second time.
  */
 async function checkOutput(
   row: RequestRow,
@@ -204,10 +192,7 @@ async function checkUrl(
   }
 }
 
-/**
- * Returns the name of a source that its client did not name. It has no folders, and is no longer
- * than the name of an upload may be.
- */
+/** Returns a name without folders, no longer than an upload's, for a source without a name. */
 export function sourceName(text: string): string {
   const name =
     text

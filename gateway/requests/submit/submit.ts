@@ -7,13 +7,14 @@ import type { Priority } from '../../../shared/priority.ts'
 import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../../accounts/credits.ts'
-import { assertMonth, type MonthLimit } from '../../accounts/month.ts'
+import { assertMonth } from '../../accounts/month.ts'
 import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts'
-import { priorityOf, type PriorityDefault } from '../../accounts/priority.ts'
+import { priorityOf } from '../../accounts/priority.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
+import type { Settings } from '../../config.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
-import { assertSeparator } from '../present/held-models.ts'
-import { presentSubmitted, type PublicAddress } from '../present/presenter.ts'
+import { assertSeparator } from '../present/loaded-models.ts'
+import { presentSubmitted } from '../present/presenter.ts'
 import { assertRoom, type QueueLimits } from './queue-limit.ts'
 import { encrypt, type Keys } from '../../secrets.ts'
 import { checkSource, type CheckedSource, type SourceDeps } from './source.ts'
@@ -36,13 +37,11 @@ export interface SubmitInput {
   metadataText?: string | undefined
   /** Has to be equal in a repeated submit; the body by default. */
   fingerprinted?: unknown
-  /** The value of the header `Idempotency-Key`. */
   idempotencyKey?: string | string[] | undefined
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
   /**
-   * The file that the body names, if its bytes came with it. It is marked as uploaded in the same
-   * transaction.
+   * The file that the body names, if its bytes came with it; the transaction marks it as uploaded.
    */
   received?: UploadedFile | undefined
   /** The format of the webhook; by default Winnow's own. */
@@ -52,9 +51,7 @@ export interface SubmitInput {
 export interface SubmitAnswer {
   /** The JSON of a QueueSubmitResponse, the same byte for byte for a repeated key. */
   answer: string
-  /**
-   * True if an earlier submit with the same key got this answer, so that nothing was stored now.
-   */
+  /** True if an earlier submit with the key got this answer, so that nothing was stored now. */
   isRepeated: boolean
 }
 
@@ -72,21 +69,17 @@ export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl
   engineRegistry: { describe(): Promise<EngineDescription[]> }
   metrics: { submitted(): void }
   feed: Pick<RequestFeed, 'rowChanged'>
-  /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   config: SourceDeps['config'] & SubmitConfig
 }
 
-type SubmitConfig = PublicAddress &
-  MediaLimits &
-  MonthLimit &
-  PriorityDefault &
-  QueueLimits & { encryptionKeys: Keys }
+type SubmitConfig = MediaLimits &
+  QueueLimits &
+  Settings<'publicUrl' | 'monthSecondsMaxPerAccount' | 'priority' | 'encryptionKeys'>
 
 /**
- * Accepts a request. Once this resolves, the request will end COMPLETED or FAILED, even after a
- * crash. A submit whose Idempotency-Key was answered before gets that answer, and nothing is
- * stored.
+ * Accepts a request. Once this resolves, it will end COMPLETED or FAILED, even after a crash. A
+ * repeated Idempotency-Key gets the earlier answer, and nothing is stored.
  * @throws ServiceError with the matching code of endpoint 5
  */
 export async function submit(
@@ -204,8 +197,7 @@ function webhookColumns(
 }
 
 /**
- * Stores the request, its outbox entry and its reservation in one transaction, and the answer when
- * it has a key.
+ * Stores the request, its outbox entry, its reservation and the answer of its key together.
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when a concurrent submit stored the same key first
  */
 async function insert(

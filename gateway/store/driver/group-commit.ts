@@ -23,8 +23,7 @@ const groups = new WeakMap<Store, WaitingWork[]>()
 
 /**
  * Runs `work` in a transaction that it may share: everything is stored, or nothing if it throws.
- * Resolves once the transaction is committed. Works run in the order of the calls, and must not
- * wait for anything but the database.
+ * Resolves after the commit. Works run in order, and must wait for nothing but the database.
  */
 export function runInGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -56,10 +55,7 @@ async function runGroups(store: Store): Promise<void> {
   groups.delete(store)
 }
 
-async function runGroup(
-  transaction: ControlledTransaction<Tables>,
-  works: readonly WaitingWork[],
-): Promise<void> {
+async function runGroup(transaction: ControlledTransaction<Tables>, works: readonly WaitingWork[]) {
   const run = works.length === 1 ? runAlone : runOne
   const settlements: (() => void)[] = []
   try {

@@ -3,13 +3,9 @@
 import { sql } from 'kysely'
 import { isPostgres, type Store } from '../database.ts'
 
-/**
- * Checks all tables, and analyzes those that have become about ten times as large or as small since
- * the last time, by a bounded number of rows of each index.
- */
+/** Checks all tables, and analyzes samples of those whose size has changed about tenfold. */
 export const OPTIMIZE = 'optimize = 0x10012'
 
-/** Renews the statistics of tables that have changed much. */
 export async function renewStatistics(store: Store): Promise<void> {
   if (!isPostgres(store)) await sql.raw(`pragma ${OPTIMIZE}`).execute(store)
 }

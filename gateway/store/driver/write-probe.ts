@@ -14,7 +14,6 @@ export async function probeWrite(store: Store, now: string): Promise<void> {
     .execute()
 }
 
-/** Returns whether the database has failed because its disk is full. */
 export const isOfFullDisk = (error: unknown): boolean =>
   [error, (Object(error) as Error).cause].some((candidate) =>
     FULL.includes(String((Object(candidate) as { code?: unknown }).code)),

@@ -2,9 +2,10 @@
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
+import { addColumn, addIndex } from './steps.ts'
 
 export async function addChanges(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('api_keys').addColumn('last_used_at', 'text').execute()
+  await addColumn(db, 'api_keys.last_used_at', 'text')
   await db.schema
     .createTable('changes')
     .addColumn('change_id', 'text', (column) => column.primaryKey())
@@ -16,11 +17,7 @@ export async function addChanges(db: Kysely<any>): Promise<void> {
     .addColumn('key_id', 'text')
     .addColumn('details', 'text', (column) => column.notNull())
     .execute()
-  await db.schema
-    .createIndex('changes_by_time')
-    .on('changes')
-    .columns(['created_at', 'change_id'])
-    .execute()
+  await addIndex(db, 'changes_by_time', 'changes', ['created_at', 'change_id'])
   // The database itself refuses to alter the record, whatever the code does.
   if (isPostgres(db)) await refuseInPostgres(db)
   else await refuseInSqlite(db)

@@ -1,12 +1,10 @@
 /** Adds credits: the balances of accounts, their ledger, and whether a request was charged. */
 
 import { sql, type Kysely } from 'kysely'
+import { addColumn, addIndex } from './steps.ts'
 
 export async function addCredits(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('accounts')
-    .addColumn('metered', 'integer', (column) => column.notNull().defaultTo(0))
-    .execute()
+  await addColumn(db, 'accounts.metered', 'integer', 0)
   // The database itself refuses to overdraw an account, whatever the code does.
   await db.schema
     .alterTable('accounts')
@@ -26,12 +24,9 @@ export async function addCredits(db: Kysely<any>): Promise<void> {
         .check(sql`reserved_seconds >= 0 and reserved_seconds <= balance_seconds`),
     )
     .execute()
-  await db.schema
-    .alterTable('api_keys')
-    .addColumn('name', 'text', (column) => column.notNull().defaultTo(''))
-    .execute()
-  await db.schema.alterTable('files').addColumn('duration', 'double precision').execute()
-  await db.schema.alterTable('requests').addColumn('billing_status', 'text').execute()
+  await addColumn(db, 'api_keys.name', 'text', '')
+  await addColumn(db, 'files.duration', 'double precision')
+  await addColumn(db, 'requests.billing_status', 'text')
   await db.schema
     .createTable('ledger')
     .addColumn('reference', 'text', (column) => column.notNull())
@@ -42,9 +37,5 @@ export async function addCredits(db: Kysely<any>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('ledger_key', ['reference', 'kind', 'account_id'])
     .execute()
-  await db.schema
-    .createIndex('ledger_by_account')
-    .on('ledger')
-    .columns(['account_id', 'created_at'])
-    .execute()
+  await addIndex(db, 'ledger_by_account', 'ledger', ['account_id', 'created_at'])
 }

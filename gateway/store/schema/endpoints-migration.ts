@@ -1,10 +1,8 @@
-/**
- * Adds webhook endpoints, and lets a request have a delivery to each of them beside the one to its
- * own `webhookUrl`.
- */
+/** Adds webhook endpoints, each with a delivery of its own for a request. */
 
-import { sql, type Kysely, type SqlBool } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
+import { addColumn, addIndex } from './steps.ts'
 
 export async function addWebhookEndpoints(db: Kysely<any>): Promise<void> {
   await db.schema
@@ -22,11 +20,11 @@ export async function addWebhookEndpoints(db: Kysely<any>): Promise<void> {
     .addColumn('failing_since', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema
-    .createIndex('webhook_endpoints_by_account')
-    .on('webhook_endpoints')
-    .columns(['account_id', 'created_at', 'endpoint_id'])
-    .execute()
+  await addIndex(db, 'webhook_endpoints_by_account', 'webhook_endpoints', [
+    'account_id',
+    'created_at',
+    'endpoint_id',
+  ])
   if (isPostgres(db)) await allowSeveralInPostgres(db)
   else await allowSeveralInSqlite(db)
   await addDeliveryIndexes(db)
@@ -34,7 +32,7 @@ export async function addWebhookEndpoints(db: Kysely<any>): Promise<void> {
 
 async function allowSeveralInPostgres(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('deliveries').dropConstraint('deliveries_request_id_key').execute()
-  await db.schema.alterTable('deliveries').addColumn('endpoint_id', 'text').execute()
+  await addColumn(db, 'deliveries.endpoint_id', 'text')
 }
 
 const COLUMNS = sql.raw(
@@ -52,18 +50,20 @@ async function allowSeveralInSqlite(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('new_deliveries').renameTo('deliveries').execute()
   await sql`insert into delivery_attempts select * from kept_attempts`.execute(db)
   await db.schema.dropTable('kept_attempts').execute()
-  await db.schema
-    .createIndex('deliveries_by_account')
-    .on('deliveries')
-    .columns(['account_id', 'next_attempt_at', 'webhook_id', 'host'])
-    .where(sql<SqlBool>`next_attempt_at is not null`)
-    .execute()
-  await db.schema
-    .createIndex('deliveries_by_time')
-    .on('deliveries')
-    .column('next_attempt_at')
-    .where(sql<SqlBool>`next_attempt_at is not null`)
-    .execute()
+  await addIndex(
+    db,
+    'deliveries_by_account',
+    'deliveries',
+    ['account_id', 'next_attempt_at', 'webhook_id', 'host'],
+    'next_attempt_at is not null',
+  )
+  await addIndex(
+    db,
+    'deliveries_by_time',
+    'deliveries',
+    ['next_attempt_at'],
+    'next_attempt_at is not null',
+  )
 }
 
 const createDeliveries = (db: Kysely<any>, name: string): Promise<void> =>
@@ -92,30 +92,24 @@ async function addDeliveryIndexes(db: Kysely<any>): Promise<void> {
   // a request has one delivery to each endpoint, and one to its own address
   await sql`create unique index deliveries_by_request
     on deliveries (request_id, coalesce(endpoint_id, ''))`.execute(db)
-  await db.schema
-    .createIndex('deliveries_by_endpoint')
-    .on('deliveries')
-    .columns(['endpoint_id', 'created_at', 'webhook_id', 'state'])
-    .where(sql<SqlBool>`endpoint_id is not null`)
-    .execute()
-  await db.schema
-    .createIndex('deliveries_waiting_by_endpoint')
-    .on('deliveries')
-    .columns(['endpoint_id', 'webhook_id'])
-    .where(sql<SqlBool>`endpoint_id is not null and state = 'pending'`)
-    .execute()
+  await addIndex(
+    db,
+    'deliveries_by_endpoint',
+    'deliveries',
+    ['endpoint_id', 'created_at', 'webhook_id', 'state'],
+    'endpoint_id is not null',
+  )
+  await addIndex(
+    db,
+    'deliveries_waiting_by_endpoint',
+    'deliveries',
+    ['endpoint_id', 'webhook_id'],
+    "endpoint_id is not null and state = 'pending'",
+  )
 }
 
 /** Adds indexes for the deliveries of all accounts, which admins see. */
 export async function addAllDeliveries(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .createIndex('deliveries_by_age')
-    .on('deliveries')
-    .columns(['created_at', 'webhook_id'])
-    .execute()
-  await db.schema
-    .createIndex('deliveries_by_state')
-    .on('deliveries')
-    .columns(['state', 'created_at', 'webhook_id'])
-    .execute()
+  await addIndex(db, 'deliveries_by_age', 'deliveries', ['created_at', 'webhook_id'])
+  await addIndex(db, 'deliveries_by_state', 'deliveries', ['state', 'created_at', 'webhook_id'])
 }

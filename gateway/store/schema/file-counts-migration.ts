@@ -5,6 +5,7 @@
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
+import { addColumn } from './steps.ts'
 
 /** SQL for what a file adds to a sum of its account. */
 type Share = (row: 'old' | 'new') => string
@@ -28,10 +29,7 @@ const TRIGGERS = [
 ] as const
 
 export async function addFileCounts(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('accounts')
-    .addColumn('media_held_files', 'integer', (made) => made.notNull().defaultTo(0))
-    .execute()
+  await addColumn(db, 'accounts.media_held_files', 'integer', 0)
   for (const { event, head, row, change } of TRIGGERS) {
     const name = `files_count_${event}`
     const count = `update accounts set

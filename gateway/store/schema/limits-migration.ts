@@ -1,6 +1,7 @@
 /** Adds limits that an admin sets for an account or a key; null where the settings apply. */
 
 import type { Kysely } from 'kysely'
+import { addColumn } from './steps.ts'
 
 export async function addOwnLimits(db: Kysely<any>): Promise<void> {
   for (const name of [
@@ -12,7 +13,7 @@ export async function addOwnLimits(db: Kysely<any>): Promise<void> {
     'streams',
     'file_bytes',
   ]) {
-    await db.schema.alterTable('accounts').addColumn(`max_${name}`, 'bigint').execute()
+    await addColumn(db, `accounts.max_${name}`, 'bigint')
   }
-  await db.schema.alterTable('api_keys').addColumn('own_calls_per_minute', 'integer').execute()
+  await addColumn(db, 'api_keys.own_calls_per_minute', 'integer')
 }

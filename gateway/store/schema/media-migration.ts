@@ -1,10 +1,8 @@
-/**
- * Adds how much media each account holds. Triggers count it whatever program changes the rows, so
- * even a gateway of an earlier version leaves the sums right.
- */
+/** Adds how much media each account holds, which triggers count, whatever program changes rows. */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
+import { addColumn } from './steps.ts'
 
 /** SQL for what a row adds to a sum of its account. */
 type Share = (row: 'old' | 'new') => string
@@ -36,16 +34,9 @@ const COUNTED: readonly CountedTable[] = [
 ]
 
 export async function addMediaLedger(db: Kysely<any>): Promise<void> {
-  for (const column of ['media_held_bytes', 'media_reserved_bytes']) {
-    await db.schema
-      .alterTable('accounts')
-      .addColumn(column, 'bigint', (made) => made.notNull().defaultTo(0))
-      .execute()
-  }
-  await db.schema
-    .alterTable('requests')
-    .addColumn('media_bytes', 'bigint', (made) => made.notNull().defaultTo(0))
-    .execute()
+  await addColumn(db, 'accounts.media_held_bytes', 'bigint', 0)
+  await addColumn(db, 'accounts.media_reserved_bytes', 'bigint', 0)
+  await addColumn(db, 'requests.media_bytes', 'bigint', 0)
   for (const counted of COUNTED) {
     if (isPostgres(db)) await countInPostgres(db, counted)
     else await countInSqlite(db, counted)

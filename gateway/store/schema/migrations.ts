@@ -4,7 +4,7 @@
  * database.
  */
 
-import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
+import { sql, type Kysely, type Migration } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addDeviceSeconds } from './device-seconds-migration.ts'
@@ -15,10 +15,11 @@ import { addIndexes } from './indexes-migration.ts'
 import { addOwnLimits } from './limits-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
-import { addKeyPriorities, addPriorities } from './priorities-migration.ts'
+import { addPriorities } from './priorities-migration.ts'
 import { addShares } from './shares-migration.ts'
 import { addSounds } from './sounds-migration.ts'
 import { addUsage } from './usage-migration.ts'
+import { addColumn, addIndex, textColumns } from './steps.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
@@ -31,29 +32,29 @@ export const migrations: Record<string, Migration> = {
   '007-webhook-turns': { up: addWebhookTurns },
   '008-file-quota': { up: addFileQuota },
   '009-gateways': { up: addGateways },
-  '010-traces': { up: addTraces },
+  '010-traces': textColumns('outbox.trace_parent', 'deliveries.trace_parent'),
   '012-page-sessions': { up: addPageSessions },
-  '013-request-sources': { up: addRequestSources },
+  '013-request-sources': textColumns('requests.source_request_id', 'requests.source_output'),
   '014-installation': { up: addInstallation },
   '015-session-keys': { up: addSessionKeys },
   '016-changes': { up: addChanges },
   [SCHEMA_USE]: { up: addSchemaUse },
   '018-usage': { up: addUsage },
   '019-media-ledger': { up: addMediaLedger },
-  '020-account-states': { up: addAccountStates },
+  '020-account-states': textColumns('accounts.disabled_at', 'accounts.deleted_at'),
   '021-shares': { up: addShares },
   '022-latest-attempts': { up: addLatestAttempts },
-  '023-admin-codes': { up: addAdminCodes },
+  '023-admin-codes': textColumns('installation.admin_code_expiry'),
   '024-indexes': { up: addIndexes },
   '025-file-counts': { up: addFileCounts },
   '026-sounds': { up: addSounds },
-  '027-webhook-format': { up: addWebhookFormat },
+  '027-webhook-format': textColumns('requests.webhook_format'),
   '028-own-limits': { up: addOwnLimits },
-  '029-admin-names': { up: addAdminNames },
+  '029-admin-names': textColumns('changes.admin_subject', 'changes.admin_name'),
   '030-device-seconds': { up: addDeviceSeconds },
   '031-priorities': { up: addPriorities },
   '032-webhook-endpoints': { up: addWebhookEndpoints },
-  '033-key-priorities': { up: addKeyPriorities },
+  '033-key-priorities': textColumns('api_keys.own_priority'),
   '034-all-deliveries': { up: addAllDeliveries },
 }
 
@@ -118,16 +119,8 @@ async function createRequestTables(db: Kysely<any>): Promise<void> {
     .addColumn('error_code', 'text')
     .addColumn('error_message', 'text')
     .execute()
-  await db.schema
-    .createIndex('requests_by_account')
-    .on('requests')
-    .columns(['account_id', 'created_at', 'request_id'])
-    .execute()
-  await db.schema
-    .createIndex('requests_by_status')
-    .on('requests')
-    .columns(['status', 'created_at', 'request_id'])
-    .execute()
+  await addIndex(db, 'requests_by_account', 'requests', ['account_id', 'created_at', 'request_id'])
+  await addIndex(db, 'requests_by_status', 'requests', ['status', 'created_at', 'request_id'])
   await db.schema
     .createTable('request_logs')
     .addColumn('request_id', 'text', (column) => column.notNull())
@@ -142,20 +135,13 @@ async function createRequestTables(db: Kysely<any>): Promise<void> {
     .addColumn('request_id', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema
-    .createIndex('outbox_by_age')
-    .on('outbox')
-    .columns(['created_at', 'message_id'])
-    .execute()
+  await addIndex(db, 'outbox_by_age', 'outbox', ['created_at', 'message_id'])
 }
 
 async function addWebhooks(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('requests').addColumn('webhook_url', 'text').execute()
-  await db.schema.alterTable('requests').addColumn('webhook_secret', 'text').execute()
-  await db.schema
-    .alterTable('requests')
-    .addColumn('webhook_secret_generated', 'integer', (column) => column.notNull().defaultTo(0))
-    .execute()
+  await addColumn(db, 'requests.webhook_url', 'text')
+  await addColumn(db, 'requests.webhook_secret', 'text')
+  await addColumn(db, 'requests.webhook_secret_generated', 'integer', 0)
   await db.schema
     .createTable('deliveries')
     .addColumn('webhook_id', 'text', (column) => column.primaryKey())
@@ -172,11 +158,7 @@ async function addWebhooks(db: Kysely<any>): Promise<void> {
     .addColumn('last_error', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema
-    .createIndex('deliveries_by_next_attempt')
-    .on('deliveries')
-    .columns(['next_attempt_at', 'webhook_id'])
-    .execute()
+  await addIndex(db, 'deliveries_by_next_attempt', 'deliveries', ['next_attempt_at', 'webhook_id'])
 }
 
 /** Adds idempotency keys, what retention needs to know, and an index for counting the queue. */
@@ -191,16 +173,8 @@ async function addLimits(db: Kysely<any>): Promise<void> {
     .addColumn('expires_at', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('idempotency_keys_key', ['account_id', 'idempotency_key'])
     .execute()
-  await db.schema
-    .createIndex('idempotency_keys_by_end')
-    .on('idempotency_keys')
-    .column('expires_at')
-    .execute()
-  await db.schema
-    .createIndex('idempotency_keys_by_request')
-    .on('idempotency_keys')
-    .column('request_id')
-    .execute()
+  await addIndex(db, 'idempotency_keys_by_end', 'idempotency_keys', ['expires_at'])
+  await addIndex(db, 'idempotency_keys_by_request', 'idempotency_keys', ['request_id'])
   await db.schema
     .createTable('media_removals')
     .addColumn('media_key', 'text', (column) => column.primaryKey())
@@ -211,59 +185,35 @@ async function addLimits(db: Kysely<any>): Promise<void> {
     .addColumn('probe_id', 'integer', (column) => column.primaryKey())
     .addColumn('written_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.alterTable('files').addColumn('media_removed_at', 'text').execute()
-  await db.schema
-    .createIndex('files_by_end')
-    .on('files')
-    .columns(['media_removed_at', 'expires_at'])
-    .execute()
-  await db.schema.alterTable('requests').addColumn('media_removed_at', 'text').execute()
-  await db.schema
-    .createIndex('requests_with_media')
-    .on('requests')
-    .columns(['outputs_expire_at', 'status'])
-    .where(sql<SqlBool>`media_removed_at is null`)
-    .execute()
-  await db.schema
-    .createIndex('requests_by_end')
-    .on('requests')
-    .column('finished_at')
-    .where(sql<SqlBool>`finished_at is not null`)
-    .execute()
-  await db.schema
-    .createIndex('requests_by_account_status')
-    .on('requests')
-    .columns(['account_id', 'status'])
-    .execute()
+  await addColumn(db, 'files.media_removed_at', 'text')
+  await addIndex(db, 'files_by_end', 'files', ['media_removed_at', 'expires_at'])
+  await addColumn(db, 'requests.media_removed_at', 'text')
+  await addIndex(
+    db,
+    'requests_with_media',
+    'requests',
+    ['outputs_expire_at', 'status'],
+    'media_removed_at is null',
+  )
+  await addIndex(db, 'requests_by_end', 'requests', ['finished_at'], 'finished_at is not null')
+  await addIndex(db, 'requests_by_account_status', 'requests', ['account_id', 'status'])
 }
 
 /** Adds how often a request was interrupted, and until when its job is delayed. */
 async function addReleases(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('requests')
-    .addColumn('interruptions', 'integer', (column) => column.notNull().defaultTo(0))
-    .execute()
-  await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
+  await addColumn(db, 'requests.interruptions', 'integer', 0)
+  await addColumn(db, 'outbox.not_before', 'text')
 }
 
-/**
- * Counts how often the broker refused a job, which is then delayed while the jobs behind it
- * continue.
- */
+/** Counts how often the broker refused a job, which is then delayed. */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('outbox')
-    .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0))
-    .execute()
+  await addColumn(db, 'outbox.tries', 'integer', 0)
 }
 
 /** Lets accounts take turns with their webhooks, and adds when the first attempt began. */
 async function addWebhookTurns(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('deliveries')
-    .addColumn('account_id', 'text', (column) => column.notNull().defaultTo(''))
-    .execute()
-  await db.schema.alterTable('deliveries').addColumn('first_attempt_at', 'text').execute()
+  await addColumn(db, 'deliveries.account_id', 'text', '')
+  await addColumn(db, 'deliveries.first_attempt_at', 'text')
   await db
     .updateTable('deliveries')
     .set((row) => ({
@@ -275,33 +225,26 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
     }))
     .execute()
   await db.schema.dropIndex('deliveries_by_next_attempt').execute()
-  await db.schema
-    .createIndex('deliveries_by_account')
-    .on('deliveries')
-    .columns(['account_id', 'next_attempt_at', 'webhook_id', 'host'])
-    .where(sql<SqlBool>`next_attempt_at is not null`)
-    .execute()
+  await addIndex(
+    db,
+    'deliveries_by_account',
+    'deliveries',
+    ['account_id', 'next_attempt_at', 'webhook_id', 'host'],
+    'next_attempt_at is not null',
+  )
 }
 
-/**
- * Adds an index for the total size of an account's files, which is read whenever it creates one.
- */
+/** Adds an index for the total size of an account's files. */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .createIndex('files_by_account')
-    .on('files')
-    .columns(['account_id', 'file_size', 'expires_at'])
-    .where(sql<SqlBool>`media_removed_at is null`)
-    .execute()
+  await addIndex(
+    db,
+    'files_by_account',
+    'files',
+    ['account_id', 'file_size', 'expires_at'],
+    'media_removed_at is null',
+  )
 }
 
-/** Lets later work continue the trace that asked for it. */
-async function addTraces(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('outbox').addColumn('trace_parent', 'text').execute()
-  await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()
-}
-
-/** Adds the page's sessions. */
 async function addPageSessions(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('page_sessions')
@@ -310,17 +253,7 @@ async function addPageSessions(db: Kysely<any>): Promise<void> {
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('expires_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema
-    .createIndex('page_sessions_by_key')
-    .on('page_sessions')
-    .columns(['key_id', 'kind', 'expires_at'])
-    .execute()
-}
-
-/** Adds requests whose media is an output of an earlier one. */
-async function addRequestSources(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('requests').addColumn('source_request_id', 'text').execute()
-  await db.schema.alterTable('requests').addColumn('source_output', 'text').execute()
+  await addIndex(db, 'page_sessions_by_key', 'page_sessions', ['key_id', 'kind', 'expires_at'])
 }
 
 /** Adds the installation's id, by which the bucket of another installation is recognized. */
@@ -333,21 +266,12 @@ async function addInstallation(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/**
- * Adds which secret of a key opened a session. Earlier sessions match no key, because theirs is
- * unknown.
- */
+/** Adds which secret of a key opened a session. Earlier sessions match no key. */
 async function addSessionKeys(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .alterTable('page_sessions')
-    .addColumn('key_hash', 'text', (column) => column.notNull().defaultTo(''))
-    .execute()
+  await addColumn(db, 'page_sessions.key_hash', 'text', '')
 }
 
-/**
- * Adds who may still use the database: one row, which later migrations update when they take
- * something away.
- */
+/** Adds who may still use the database: one row, which later migrations update. */
 async function addSchemaUse(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('schema_use')
@@ -361,33 +285,7 @@ async function addSchemaUse(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Adds when an admin disabled or deleted an account. */
-async function addAccountStates(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('accounts').addColumn('disabled_at', 'text').execute()
-  await db.schema.alterTable('accounts').addColumn('deleted_at', 'text').execute()
-}
-
 /** Adds an index for the latest attempts of all webhooks, which admins see. */
 async function addLatestAttempts(db: Kysely<any>): Promise<void> {
-  await db.schema
-    .createIndex('delivery_attempts_by_time')
-    .on('delivery_attempts')
-    .columns(['started_at', 'attempt_id'])
-    .execute()
-}
-
-/** Lets each code of the admin page open only one session. */
-async function addAdminCodes(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('installation').addColumn('admin_code_expiry', 'text').execute()
-}
-
-/** Adds the format of a webhook, for clients of fal. */
-async function addWebhookFormat(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('requests').addColumn('webhook_format', 'text').execute()
-}
-
-/** Who made a change, of admins who sign in by name. */
-async function addAdminNames(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('changes').addColumn('admin_subject', 'text').execute()
-  await db.schema.alterTable('changes').addColumn('admin_name', 'text').execute()
+  await addIndex(db, 'delivery_attempts_by_time', 'delivery_attempts', ['started_at', 'attempt_id'])
 }

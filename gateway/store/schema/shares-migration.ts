@@ -1,6 +1,7 @@
 /** Adds addresses that play one result without a key. */
 
 import type { Kysely } from 'kysely'
+import { addIndex } from './steps.ts'
 
 export async function addShares(db: Kysely<any>): Promise<void> {
   await db.schema
@@ -15,11 +16,7 @@ export async function addShares(db: Kysely<any>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('expires_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createIndex('shares_by_request').on('shares').column('request_id').execute()
-  await db.schema
-    .createIndex('shares_by_account')
-    .on('shares')
-    .columns(['account_id', 'expires_at'])
-    .execute()
-  await db.schema.createIndex('shares_by_end').on('shares').column('expires_at').execute()
+  await addIndex(db, 'shares_by_request', 'shares', ['request_id'])
+  await addIndex(db, 'shares_by_account', 'shares', ['account_id', 'expires_at'])
+  await addIndex(db, 'shares_by_end', 'shares', ['expires_at'])
 }

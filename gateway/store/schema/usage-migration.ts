@@ -1,9 +1,7 @@
-/**
- * Adds what accounts may look at: the attempts of their webhooks, their use by day, and their
- * files.
- */
+/** Adds what accounts may look at: attempts of their webhooks, their use by day, their files. */
 
 import type { Kysely } from 'kysely'
+import { addIndex } from './steps.ts'
 
 export async function addUsage(db: Kysely<any>): Promise<void> {
   await db.schema
@@ -17,11 +15,11 @@ export async function addUsage(db: Kysely<any>): Promise<void> {
     .addColumn('status_code', 'integer')
     .addColumn('error', 'text')
     .execute()
-  await db.schema
-    .createIndex('delivery_attempts_by_webhook')
-    .on('delivery_attempts')
-    .columns(['webhook_id', 'started_at', 'attempt_id'])
-    .execute()
+  await addIndex(db, 'delivery_attempts_by_webhook', 'delivery_attempts', [
+    'webhook_id',
+    'started_at',
+    'attempt_id',
+  ])
   await db.schema
     .createTable('usage_days')
     .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.account_id'))
@@ -31,9 +29,5 @@ export async function addUsage(db: Kysely<any>): Promise<void> {
     .addColumn('audio_seconds', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('usage_days_key', ['account_id', 'day'])
     .execute()
-  await db.schema
-    .createIndex('files_by_account_age')
-    .on('files')
-    .columns(['account_id', 'created_at', 'file_id'])
-    .execute()
+  await addIndex(db, 'files_by_account_age', 'files', ['account_id', 'created_at', 'file_id'])
 }

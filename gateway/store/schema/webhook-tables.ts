@@ -40,13 +40,10 @@ export interface DeliveryRow {
   /** JSON, byte for byte as every attempt sends it. */
   body: string
   state: DeliveryState
-  /** Attempts begun. */
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
-  /**
-   * When a sender may take it: for its next attempt or, while it is being sent, after a lost one.
-   */
+  /** When a sender may take it: for its next attempt or, during one, in case that is lost. */
   next_attempt_at: string | null
   /** The id of the claim on the attempt in progress; null if there is none. */
   claim_id: string | null
@@ -57,7 +54,6 @@ export interface DeliveryRow {
   trace_parent: string | null
 }
 
-/** One attempt to deliver a webhook. */
 export interface DeliveryAttemptRow {
   attempt_id: string
   webhook_id: string

@@ -13,7 +13,7 @@ import {
   type AccountDeps,
 } from '../../../gateway/accounts/accounts.ts'
 import { usageByDay, usageCsv, type UsageQuery } from '../../../gateway/accounts/usage-days.ts'
-import { LIMIT_NAMES } from '../../../gateway/accounts/limits.ts'
+import { LIMIT_NAMES } from '../../../gateway/store/schema/tables.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, TEXTS, UsageError } from '../command.ts'
 import { answerText, change, withDatabase } from './change.ts'

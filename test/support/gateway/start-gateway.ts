@@ -27,7 +27,8 @@ import {
   type Scope,
 } from '../../../gateway/accounts/auth.ts'
 import { createEventHandler } from '../../../gateway/requests/follow/event-follower.ts'
-import { createGateway, type GatewayConfig, type GatewayDeps } from '../../../gateway/gateway.ts'
+import type { GatewayConfig } from '../../../gateway/config.ts'
+import { createGateway, type GatewayDeps } from '../../../gateway/gateway.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import type { EngineClient } from '../../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../../gateway/requests/submit/job-publisher.ts'

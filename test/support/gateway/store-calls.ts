@@ -34,6 +34,7 @@ import * as shares from '../../../gateway/store/shares.ts'
 import * as usage from '../../../gateway/store/usage.ts'
 import * as webhookEndpoints from '../../../gateway/store/webhook-endpoints.ts'
 import * as workCounts from '../../../gateway/store/work-counts.ts'
+import type { RequestRow } from '../../../gateway/store/schema/tables.ts'
 import type { Rows } from './store-rows.ts'
 
 export type Call = (store: Store, rows: Rows) => unknown
@@ -48,6 +49,7 @@ type Calls<Module> = {
 
 const PURE = 'it asks nothing'
 const page = { limit: 10 }
+const startAt = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 const SOME = 'there is some'
 
 const ofRequests: Calls<typeof requests> = {
@@ -59,11 +61,11 @@ const ofRequests: Calls<typeof requests> = {
   keepOutputs: (store, { done }) => requests.keepOutputs(store, done.request_id),
   holdRequest: (store, { done }) => requests.holdRequest(store, done.request_id),
   async listRequests(store, { account: { account_id: id }, open, past, future }) {
-    const times = { after: open, createdFrom: past, createdBefore: future }
+    const times = { after: startAt(open), createdFrom: past, createdBefore: future }
     for (const kind of [undefined, 'sounds'] as const) {
       await requests.listRequests(store, id, { ...page, kind })
       await requests.listRequests(store, id, { ...page, kind, status: 'FAILED' })
-      await requests.listRequests(store, id, { ...page, kind, after: open })
+      await requests.listRequests(store, id, { ...page, kind, after: startAt(open) })
       await requests.listRequests(store, id, { ...page, kind, status: 'FAILED', ...times })
     }
   },
@@ -234,7 +236,7 @@ const ofFiles: Calls<typeof files> = {
   findFile: (store, { file }) => files.findFile(store, file.file_id),
   async listFiles(store, { account, file }) {
     const after = { created_at: file.created_at, id: file.file_id }
-    await files.listFiles(store, account.account_id, { ...page, after: undefined })
+    await files.listFiles(store, account.account_id, page)
     await files.listFiles(store, account.account_id, { ...page, after })
   },
   firstEndOfOthers: (store, { file }) => files.firstEndOfOthers(store, file),
@@ -275,7 +277,6 @@ const twice =
   }
 
 const ofLedger: Calls<typeof ledger> = {
-  availableSeconds: PURE,
   credit: twice((store, entry) => ledger.credit(store, entry)),
   reserve: twice((store, entry) => ledger.reserve(store, entry)),
   async raiseReservation(store, { entry }) {
@@ -411,7 +412,8 @@ const ofChanges: Calls<typeof changes> = {
 
 const ofAllAccounts: Calls<typeof allAccounts> = {
   async listAllRequests(store, { account: { account_id: accountId }, open }) {
-    for (const each of [{}, { accountId }, { after: open }, { accountId, after: open }]) {
+    const after = startAt(open)
+    for (const each of [{}, { accountId }, { after }, { accountId, after }]) {
       await allAccounts.listAllRequests(store, { ...page, statuses: requests.UNFINISHED, ...each })
       await allAccounts.listAllRequests(store, { ...page, statuses: ['FAILED'], ...each })
     }
@@ -456,6 +458,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   'jobs-in-broker': ofJobsInBroker,
   ledger: ofLedger,
   outbox: ofOutbox,
+  pages: { newestFirst: PURE },
   'page-sessions': ofPageSessions,
   'rate-windows': {
     countCall: (store, { key, now, future }) =>

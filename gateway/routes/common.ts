@@ -1,26 +1,11 @@
-/** Parameters that several routes have in common. */
+/** Parts of routes that several of them have. */
 
-export interface RequestParams {
-  request_id: string
+/** For routes that the API description leaves out. */
+export const hidden = { schema: { hide: true } }
+
+export interface RequestRoute {
+  Params: { request_id: string }
 }
-
-export const requestParams = {
-  type: 'object',
-  properties: { request_id: { type: 'string', description: 'As returned by the submit.' } },
-  required: ['request_id'],
-} as const
-
-export interface FileParams {
-  file_id: string
-}
-
-export const fileParams = {
-  type: 'object',
-  properties: {
-    file_id: { type: 'string', description: 'As returned when the file was created.' },
-  },
-  required: ['file_id'],
-} as const
 
 /** An answer without a body. */
 export const DELETED = { type: 'null', description: 'It is deleted.' } as const

@@ -1,35 +1,28 @@
-/**
- * Lists the models that the engines of an installation hold, and tells whether all hold the same.
- */
+/** Lists the models that the engines hold, and tells whether all hold the same. */
 
 import type { DescribedModel, EngineDescription } from '../../../shared/engine-control.ts'
 import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../../shared/separation-options.ts'
 
-interface HeldModel extends DescribedModel {
-  /** Ids of the engines that hold it. */
+interface LoadedModel extends DescribedModel {
   engineIds: string[]
 }
 
 /** Returns each model once, in the order in which the engines prefer them. */
-export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
-  const held = new Map<string, HeldModel>()
+export function loadedModels(engines: readonly EngineDescription[]): LoadedModel[] {
+  const held = new Map<string, LoadedModel>()
   for (const { engine_id: engineId, models } of engines) {
     for (const model of models) {
-      const { engineIds = [] } = held.get(model.name) ?? {}
-      held.set(model.name, {
-        ...model,
-        ...held.get(model.name),
-        engineIds: [...engineIds, engineId],
-      })
+      const entry = held.get(model.name) ?? { ...model, engineIds: [] }
+      entry.engineIds.push(engineId)
+      held.set(model.name, entry)
     }
   }
   return [...held.values()]
 }
 
 /**
- * Refuses a separator that no engine holds, or that cannot answer a prompt. Refuses nothing while
- * no engine is known.
+ * Refuses a separator that no engine holds, if any engine is known, or that cannot answer a prompt.
  * @throws ServiceError `INVALID_PARAMETER` that names the available models
  */
 export async function assertSeparator(
@@ -38,7 +31,7 @@ export async function assertSeparator(
 ): Promise<void> {
   const { separator = AUTO } = options
   if (separator === AUTO) return
-  const models = heldModels(await engines.describe())
+  const models = loadedModels(await engines.describe())
   if (models.length === 0) return
   for (const text of promptsOf(prompt, options)) routePrompt(text, models, separator)
 }
