@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import { freeMemory } from '../../../../engine/compute/free-memory.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { TAGGER } from '../../../../models/tagger/config.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { TEXT_ENCODER_FOLDER } from '../../../support/models/golden.ts'
 
 const log = createLogger('test', 'silent')
@@ -176,8 +176,7 @@ test('a process that hangs is killed and started again, alone', async (t) => {
 })
 
 test("a process that can't be restarted is given up", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'given-up-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const textEncoderFolder = join(folder, 'text-encoder')
   await symlink(TEXT_ENCODER_FOLDER, textEncoderFolder)
   const own = { ...OPTIONS, models: [MINI], textEncoderFolder, leftOut: [TAGGER] }
@@ -192,8 +191,7 @@ test("a process that can't be restarted is given up", async (t) => {
 })
 
 test('a control group limits free memory, not counting its file cache', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'cgroup-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   await mkdir(join(root, 'service/engine'), { recursive: true })
   assert.ok(freeMemory(root, '/service/engine') > 5_000)
   await writeFile(join(root, 'service/memory.max'), '10000\n')

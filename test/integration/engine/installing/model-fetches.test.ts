@@ -1,15 +1,15 @@
 /** An engine fetches and removes models over its control interface, with a real process. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../../engine/control-server.ts'
 import type { CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
 import { ModelFetches } from '../../../../engine/installing/model-fetches.ts'
 import { connectEngine } from '../../../../shared/engine-control.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { startModelHost, TINY_FILE } from '../../../support/engine/model-host.ts'
 
 const BUILT_IN = { name: 'mini', built_in: true }
@@ -20,7 +20,7 @@ async function startEngine(
   catalogue: CatalogueEntry[],
   options: { folder?: string; named?: string[] } = {},
 ) {
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'model-fetches-'))
+  const folder = options.folder ?? temporaryFolder(t)
   const unloaded: string[] = []
   const fetches = new ModelFetches({
     folder,
@@ -40,10 +40,7 @@ async function startEngine(
     t.after(() => client.close())
     return client
   }
-  t.after(() => {
-    server.stop()
-    if (options.folder === undefined) rmSync(folder, { recursive: true })
-  })
+  t.after(() => server.stop())
   return { folder, unloaded, client: connect(), connect }
 }
 

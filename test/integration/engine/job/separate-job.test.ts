@@ -1,9 +1,8 @@
 /** How a job ends when the device, the store or the broker fails. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, type TestContext } from 'node:test'
 import {
@@ -19,6 +18,7 @@ import { soundsOptions } from '../../../../shared/request-kind.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 import { readTaggerConfig } from '../../../../models/tagger/config.ts'
 import type { Event, Progress } from '../../../../shared/messages.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { isForTagger, makeJob, makeJobDeps, makeTags } from '../../../support/engine/job-parts.ts'
 import { makeMedia } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
@@ -70,8 +70,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
-  const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const seen = {
     events: [] as Event[],
     reports: [] as Report[],
@@ -228,8 +227,7 @@ test('a job that fails before its media is measured still reports its start firs
 })
 
 test('a job uses the track that its options name, and its logs say so', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tracks-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'camera.mov')
   const mono = (seed: number) => ({ planes: [noise(1, 8_000, seed)], sampleRate: 8_000 })
   const audio = [1, 2].map((seed) => ({ ...mono(seed), encoder: 'pcm_s16le' }))
@@ -341,8 +339,7 @@ test("a job stopped while its outcome can't be stored ends at once", async (t) =
 })
 
 test('re-encoding a picture counts toward progress and the time left', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'webm-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   await makeMedia(join(folder, 'source'), 'webm', {
     audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
     video: { seconds: 4, encoder: 'libvpx' },

@@ -1,25 +1,21 @@
 /** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in sync. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { clickedChirp, readVideo } from '../../../support/media/read-video.ts'
 import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'clocks-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const RATE = 48_000
 /** Each part has a flash in frame 12, at 10 frames per second, and a click at the same time. */

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
-import { access, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { chirp, noise, type Planes, sine } from '../../../support/media/signals.ts'
 import { readWav24 } from '../../../support/media/wav.ts'
 import { assertClose } from '../../../support/basics/assert-close.ts'
 import { assertAlike, assertBetween, assertNear, lagOf, readSound } from './read-sound.ts'
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'encode-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const STEREO = [chirp(1.3, 44100), noise(1.3, 44100)]
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { makeMedia, type AudioTrack, type VideoTrack } from '../../../support/media/make-media.ts'
 import { clickedChirp, clickOf, readVideo } from '../../../support/media/read-video.ts'
 import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.ts'
@@ -16,11 +16,7 @@ const SECONDS = 3
 const FLASH_FRAME = 12
 const CLICK_SECONDS = FLASH_FRAME / 10
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mux-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 interface Case {
   name: string

@@ -4,10 +4,10 @@
  */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { after } from 'node:test'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { makeMedia, type Tracks } from '../../../support/media/make-media.ts'
 import { mixtureOf, openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound, secondsOf } from '../../../../engine/media/read/measure.ts'
@@ -22,11 +22,7 @@ export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64
  * wrote.
  */
 export function mediaFolder() {
-  let folder: string
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'media-'))
-  })
-  after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder({ after })
   return {
     async save(name: string, bytes: Uint8Array): Promise<string> {
       const path = join(folder, name)

@@ -10,6 +10,7 @@ import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
 import { renewStatistics } from '../../../../gateway/store/driver/statistics.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertError } from '../../../support/gateway/assert-shape.ts'
 import { holdLock } from '../../../support/database/hold-lock.ts'
 import { put, stored } from '../../../support/database/rows.ts'
@@ -141,8 +142,7 @@ test('writes are refused by name while another process holds its lock for second
 })
 
 test('a new database waits for another process that is making it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'winnow.db')
   const other = new SqliteDatabase(path)
   other.exec('begin immediate; create table other (id text)')
@@ -154,8 +154,7 @@ test('a new database waits for another process that is making it', async (t) => 
 })
 
 test('statistics are renewed at the start, after sweeps and at the end', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'winnow.db')
   const rowsCounted = () => {
     const database = new SqliteDatabase(path)

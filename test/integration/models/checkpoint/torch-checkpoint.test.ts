@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +11,7 @@ import {
 import { INERT } from '../../../../models/checkpoint/unpickle.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { fc } from '../../../support/basics/property.ts'
 import {
   dictionaryPickle,
@@ -26,8 +26,7 @@ import {
 } from '../../../support/models/torch-file.ts'
 import { writeZip, type Entry } from '../../../support/models/zip-file.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'torch-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 const file = join(folder, 'checkpoint.pt')
 
 const fixture = (name: string) =>

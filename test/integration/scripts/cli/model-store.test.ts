@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -15,7 +14,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { CATALOGUE, type CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
@@ -29,6 +27,7 @@ import { readRoformerConfig } from '../../../../models/roformer/config.ts'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
 import { readScnetConfig } from '../../../../models/scnet/config.ts'
 import { readRecord } from '../../../../models/installed/record.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { fixtureFolder } from '../../../support/models/open-model.ts'
 import {
   TINY_CHECKPOINT as DEMUCS,
@@ -42,8 +41,7 @@ import { mountSmallDisk, whyNoSmallDisk } from '../../../support/machine/small-d
 const DEMUCS_2 = join(fixtureFolder('htdemucs'), 'model/0000041f-c4a403b6.th')
 const AUDIOSEP = join(fixtureFolder('audiosep'), 'model')
 
-const root = mkdtempSync(join(tmpdir(), 'model-store-'))
-after(() => rmSync(root, { recursive: true }))
+const root = temporaryFolder({ after })
 
 let folders = 0
 const emptyFolder = () => join(root, `models-${(folders += 1)}`)

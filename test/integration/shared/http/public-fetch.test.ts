@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { probing } from '../../../support/http/probe.ts'
 import { serve } from '../../../support/http/serve.ts'
 
@@ -13,12 +13,6 @@ const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, download } = createPublicFetch(ALLOWED)
 const probe = probing({ download })
 const hasty = createPublicFetch({ ...ALLOWED, limits: { firstByteMsMax: 100, silenceMsMax: 100 } })
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'public-fetch-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
 
 const signal = new AbortController().signal
 
@@ -207,7 +201,7 @@ test('a download writes the bytes, and takes the name from Content-Disposition',
     if (header !== undefined) reply.setHeader('content-disposition', header)
     reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end('0123456789')
   })
-  const path = join(await temporaryFolder(t), 'media')
+  const path = join(temporaryFolder(t), 'media')
   const plain = await download(`${base}/a.mp3`, { path, bytesMax: 10, signal })
   assert.deepEqual(plain, { bytes: 10, fileName: undefined })
   assert.equal(await readFile(path, 'utf8'), '0123456789')
@@ -232,7 +226,7 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
   const { url: base } = await serve(t, (request, reply) =>
     answers[request.url ?? '']?.(request, reply),
   )
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const take = (path: string, bytesMax: number, by = download) =>
     by(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
   await assert.rejects(take('/declared', 98), { code: 'PAYLOAD_TOO_LARGE' })
@@ -247,7 +241,7 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
 
 test("the caller can stop a download, and a full disk is not the source's fault", async (t) => {
   const { url: base } = await serve(t, (_request, reply) => reply.write('123'))
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const controller = new AbortController()
   const reason = new Error('drained')
   setTimeout(() => controller.abort(reason), 50)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { takeLock } from '../../../../shared/process/file-lock.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
@@ -21,16 +21,14 @@ setInterval(() => {}, 1_000)
 `
 
 async function lockedFile(t: TestContext): Promise<{ path: string; holder: ChildProcess }> {
-  const folder = await mkdtemp(join(tmpdir(), 'file-lock-'))
-  const path = join(folder, 'lock')
+  const path = join(temporaryFolder(t), 'lock')
   const words = ['--import', 'tsx', '--input-type=module', '--eval', HOLD, path]
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
   const holder = spawn(process.execPath, words, { cwd: ROOT, stdio: [...stdio] })
   const [message] = (await once(holder, 'message')) as [{ holder: unknown; child: number }]
-  t.after(async () => {
+  t.after(() => {
     process.kill(message.child, 'SIGKILL')
     holder.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
   })
   assert.equal(message.holder, null)
   return { path, holder }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import type { SeparatedSounds } from '../../../../../engine/job/outputs/mix.ts'
 import { Outputs } from '../../../../../engine/job/outputs/outputs.ts'
 import type { PictureProgress } from '../../../../../engine/media/write/picture-progress.ts'
 import type { OutputName } from '../../../../../shared/messages.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
 import { makeMedia } from '../../../../support/media/make-media.ts'
 import { concatenate, noise } from '../../../../support/media/signals.ts'
@@ -20,11 +20,7 @@ const planes = [noise(1, RATE)]
 const threads = new OutputThreads()
 after(() => threads.stop())
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'outputs-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
 /** Makes a mixture whose targets and residual all equal `wave`. */
@@ -173,8 +169,7 @@ test('an error of storing is thrown once all work has stopped', async () => {
 })
 
 test('a failure at the end leaves no file open', async (t) => {
-  const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
-  t.after(() => rm(own, { recursive: true, force: true }))
+  const own = temporaryFolder(t)
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
   await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
   await rm(own, { recursive: true }) // the end rewrites files whose samples clip

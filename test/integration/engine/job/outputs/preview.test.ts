@@ -1,24 +1,20 @@
 /** The segments of a preview, decoded one by one, contain every sample of the sounds. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { OutputSounds } from '../../../../../engine/job/outputs/output-sounds.ts'
 import { Preview } from '../../../../../engine/job/outputs/preview.ts'
 import type { PreviewIndex } from '../../../../../engine/job/outputs/preview-index.ts'
 import type { Peaks } from '../../../../../clients/typescript/client.ts'
 import { openMixture } from '../../../../../engine/media/read/decode.ts'
 import { endOfPart } from '../../../../../shared/live-preview.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
 import { concatenate, noise, type Planes } from '../../../../support/media/signals.ts'
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'preview-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 8, sampleRate: null }
 
