@@ -65,13 +65,6 @@ describe('a source', () => {
     await assert.rejects(access(join(folder, 'handed-over')))
   })
 
-  test('that the gateway sends instead is written like any other', async (t) => {
-    const { url } = await serve(t, whole)
-    const { path, bytes } = fetchFrom(url, { folderName: 'job-1-a' })
-    assert.equal(await bytes, BYTES.length)
-    assert.deepEqual(await readFile(path), BYTES)
-  })
-
   const troubles = {
     '503': status(503),
     '429': status(429),
