@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import { ComputeLostError } from '../../../../engine/compute/compute-errors.ts'
 import { ComputeProcess } from '../../../../engine/compute/compute-process.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { ComputeWatchdog } from '../../../../engine/compute/compute-watchdog.ts'
 import { freeMemory } from '../../../../engine/compute/free-memory.ts'
-import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { TAGGER } from '../../../../models/tagger/config.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
@@ -74,29 +72,6 @@ test('a thread that does not answer has no heartbeat', async (t) => {
     () => 'ended',
   )
   assert.equal(await Promise.race([beat, sleep(300)]), undefined)
-})
-
-test('a job is let go at once even if its call hangs', async (t) => {
-  const thread = await ComputeThread.start(
-    OPTIONS,
-    log,
-    new URL('../../../support/engine/silent-worker.ts', import.meta.url),
-  )
-  t.after(() => thread.stop())
-  const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))
-  const stop = new AbortController()
-  const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
-  const separating = scheduler.separate(
-    {
-      model: 'mini',
-      request: { chunk, spans: [], acceleration: 'fast' },
-      heads: [{ prompt: '', seed: 0 }],
-    },
-    { accountId: 'a', requestId: 'r' },
-    { signal: stop.signal, onStep: () => undefined },
-  )
-  stop.abort(new Error('canceled'))
-  await assert.rejects(separating, /canceled/)
 })
 
 test('with XLA the shapes in use are compiled while the thread keeps answering', async (t) => {

@@ -119,19 +119,6 @@ async function untilPart(folder: string): Promise<void> {
   while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('a file with another checksum leaves nothing but the reason', async (t) => {
-  const { entry } = await startModelHost(t, (_, response) => {
-    response.end(Buffer.alloc(TINY_FILE.length))
-    return true
-  })
-  const { folder, client } = await startEngine(t, [entry])
-  const last = await (await client.fetchModel('tiny', true)).ended
-  assert.equal(last.state, 'FAILED')
-  assert.match(last.problem, /its SHA-256 is [0-9a-f]{64}, not feeb7c97/)
-  assert.equal((await client.listCatalogue())[0]!.fetch!.problem, last.problem)
-  assert.deepEqual(readdirSync(join(folder, '.downloads/tiny')), [])
-})
-
 test('what may not be fetched or removed is refused with what to do', async (t) => {
   const { entry, requests } = await startModelHost(t)
   const spleeter = { ...entry, name: 'spleeter', isBuiltIn: true }

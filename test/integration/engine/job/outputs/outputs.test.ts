@@ -9,7 +9,7 @@ import type { PictureProgress } from '../../../../../engine/media/write/picture-
 import type { OutputName } from '../../../../../shared/messages.ts'
 import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
-import { makeMedia } from '../../../../support/media/make-media.ts'
+import { makeMedia, type VideoTrack } from '../../../../support/media/make-media.ts'
 import { concatenate, noise } from '../../../../support/media/signals.ts'
 import { readWav24, wavBytes } from '../../../../support/media/wav.ts'
 
@@ -55,107 +55,57 @@ function openOutputs(
   return { opened, lines, pictures }
 }
 
-test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
-  const path = join(folder, 'source.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
+/** Makes a second of sound with a picture. */
+async function makeVideo(name: string, container: string, video: Partial<VideoTrack>) {
+  const path = join(folder, name)
+  await makeMedia(path, container, {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264', ...video },
   })
-  const outputs = await openOutputs(path).opened
+  return path
+}
+
+test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
+  const { opened, pictures } = openOutputs(await makeVideo('source.mp4', 'mp4', {}))
+  const outputs = await opened
   await outputs.write(soundsEqualTo())
   const bytesOf = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     bytesOf.set(part, (await stat(file)).size)
     return 'a-place'
   })
-  assert.deepEqual([...bytesOf.keys()].sort(), [
-    'residual',
-    'residual_video',
-    'target',
-    'target_video',
-  ])
+  const parts = ['residual', 'residual_video', 'target', 'target_video']
+  assert.deepEqual([...bytesOf.keys()].sort(), parts)
   assert.equal(target.bytes, bytesOf.get('target'))
   assert.equal(residual.video?.bytes, bytesOf.get('residual_video'))
   assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
-})
-
-test('each of several prompts has a target of its own', async () => {
-  const names: OutputName[] = ['target', 'target_2', 'residual']
-  const outputs = await openOutputs(null, names).opened
-  await outputs.write(soundsEqualTo(planes[0]!, names.length - 1))
-  const parts: string[] = []
-  const stored = await outputs.finish(async (part) => {
-    parts.push(part)
-    return undefined
-  })
-  assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
-  assert.equal(stored.target_2?.bytes, stored.target.bytes)
-  assert.equal(stored.target_3, undefined)
+  assert.deepEqual(pictures, [{ done: 1 }], 'a copied picture leaves nothing to encode')
 })
 
 test("a picture that can't be processed does not cost the sound, and is logged", async () => {
-  const path = join(folder, 'source.wav')
-  await writeFile(path, wavBytes(planes, RATE))
-  const { opened, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  const parts: string[] = []
-  const { target } = await outputs.finish(async (part) => {
-    parts.push(part)
-    return undefined
-  })
-  assert.deepEqual(parts.sort(), ['residual', 'target'])
-  assert.equal(target.video, undefined)
-  assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
-})
-
-test('pictures too large to re-encode do not cost the sound, and their size is logged', async () => {
-  const path = join(folder, 'large.flv')
-  await makeMedia(path, 'flv', {
-    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
-    video: { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 },
-  })
-  const { opened, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
-  assert.deepEqual([target.video, residual.video], [undefined, undefined])
-  assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
-})
-
-test('the progress of re-encoding a picture is reported, with the time left', async () => {
-  const path = join(folder, 'again.webm')
-  await makeMedia(path, 'webm', {
-    audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
-    video: { seconds: 4, encoder: 'libvpx' },
-  })
-  const { opened, pictures, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  await outputs.finish(() => Promise.resolve(undefined))
-  assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
-  const [begun, ...more] = pictures
-  assert.deepEqual(begun, { done: 0 })
-  assert.deepEqual(pictures.at(-1), { done: 1 })
-  assert.equal(more.length, 4 * 10 + 1, 'one for each picture of a short video, and the end')
-  for (const [i, { done, secondsLeft }] of more.slice(0, -1).entries()) {
-    assert.equal(done, (i + 1) / 41)
-    assert.equal(secondsLeft! > 0, i < 39, `${secondsLeft}`)
+  const noPicture = join(folder, 'source.wav')
+  await writeFile(noPicture, wavBytes(planes, RATE))
+  const large = { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 }
+  for (const [path, reason] of [
+    [noPicture, /No video could be made, so there is sound only/],
+    [
+      await makeVideo('large.flv', 'flv', large),
+      /sound only: a picture of 4104 x 2304 is too large/,
+    ],
+  ] as const) {
+    const { opened, lines } = openOutputs(path)
+    const outputs = await opened
+    await outputs.write(soundsEqualTo())
+    const parts: string[] = []
+    const { target, residual } = await outputs.finish(async (part) => {
+      parts.push(part)
+      return undefined
+    })
+    assert.deepEqual(parts.sort(), ['residual', 'target'])
+    assert.deepEqual([target.video, residual.video], [undefined, undefined])
+    assert.match(lines.join('\n'), reason)
   }
-})
-
-test('a copied picture leaves nothing to encode', async () => {
-  const path = join(folder, 'copied.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
-  })
-  const { opened, pictures } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  await outputs.finish(() => Promise.resolve(undefined))
-  assert.deepEqual(pictures, [{ done: 1 }])
 })
 
 test('an error of storing is thrown once all work has stopped', async () => {
@@ -210,11 +160,7 @@ test('the peaks of the mixture and every output are stored last', async () => {
 })
 
 test('if one output clips near the end, all are lowered alike, from the first sample', async () => {
-  const path = join(folder, 'loud.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
-  })
+  const path = await makeVideo('loud.mp4', 'mp4', {})
   const outputs = await openOutputs(path, NAMES, true).opened
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
   await outputs.write(soundsEqualTo(quiet))
