@@ -11,10 +11,10 @@ import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
 import { makeMedia, type VideoTrack } from '../../../../support/media/make-media.ts'
 import { concatenate, noise } from '../../../../support/media/signals.ts'
+import { readSound } from '../../media/read-sound.ts'
 import { readWav24, wavBytes } from '../../../../support/media/wav.ts'
 
 const RATE = 16_000
-const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
 const planes = [noise(1, RATE)]
 
 const threads = new OutputThreads()
@@ -23,26 +23,35 @@ after(() => threads.stop())
 const folder = temporaryFolder({ after })
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-/** Makes a mixture whose targets and residual all equal `wave`. */
-const soundsEqualTo = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
-  mixture: [wave.map((x) => (targets + 1) * x)],
-  sounds: Array.from({ length: targets }, () => [wave.slice()]),
-  plan: plainPlan(targets),
+/** Makes a mixture whose target and residual both equal `wave`. */
+const soundsEqualTo = (wave: Float32Array = planes[0]!): SeparatedSounds => ({
+  mixture: [wave.map((x) => 2 * x)],
+  sounds: [[wave.slice()]],
+  plan: plainPlan(1),
 })
+
+interface Options {
+  format?: 'wav' | 'flac'
+  hasPeaks?: boolean
+  signal?: AbortSignal
+  into?: string
+}
 
 function openOutputs(
   videoPath: string | null,
-  names = NAMES,
-  hasPeaks = false,
-  signal = new AbortController().signal,
-  into = folder,
+  {
+    format = 'wav',
+    hasPeaks = false,
+    signal = new AbortController().signal,
+    into = folder,
+  }: Options = {},
 ) {
   const lines: string[] = []
   const pictures: PictureProgress[] = []
   const options = {
     folder: into,
-    encoding,
-    names,
+    encoding: { format, sampleRate: RATE, channels: 1 },
+    names: NAMES,
     videoPath,
     soundIndex: 1,
     hasPeaks,
@@ -120,7 +129,7 @@ test('an error of storing is thrown once all work has stopped', async () => {
 
 test('a failure at the end leaves no file open', async (t) => {
   const own = temporaryFolder(t)
-  const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
+  const outputs = await openOutputs(null, { hasPeaks: true, into: own }).opened
   await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
   await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
@@ -147,7 +156,7 @@ test('aborting in the middle of a picture stops everything', async () => {
 })
 
 test('the peaks of the mixture and every output are stored last', async () => {
-  const outputs = await openOutputs(null, NAMES, true).opened
+  const outputs = await openOutputs(null, { hasPeaks: true }).opened
   await outputs.write(soundsEqualTo())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
@@ -159,39 +168,41 @@ test('the peaks of the mixture and every output are stored last', async () => {
   assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
 
-test('if one output clips near the end, all are lowered alike, from the first sample', async () => {
-  const path = await makeVideo('loud.mp4', 'mp4', {})
-  const outputs = await openOutputs(path, NAMES, true).opened
-  const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(soundsEqualTo(quiet))
-  const both = quiet.map((x, i) => x + loud[i]!)
-  await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
-  const files = new Map<string, Buffer>()
-  const stored = await outputs.finish(async (part, file) => {
-    files.set(part, await readFile(file))
-    return undefined
-  })
-  assert.equal(stored.gain_db, -6.03)
-  const gain = 10 ** (-6.03 / 20)
-  for (const [name, last] of [
-    ['target', quiet],
-    ['residual', loud],
-  ] as const) {
-    const [plane] = readWav24(files.get(name)!).planes
-    const expected = concatenate([quiet, last]).map((x) => gain * x)
-    for (const [i, sample] of plane!.entries()) {
-      assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+for (const format of ['wav', 'flac'] as const) {
+  test(`if one output of ${format} clips near the end, all are lowered alike, from the first sample`, async () => {
+    const path = await makeVideo('loud.mp4', 'mp4', {})
+    const outputs = await openOutputs(path, { hasPeaks: true, format }).opened
+    const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
+    await outputs.write(soundsEqualTo(quiet))
+    const both = quiet.map((x, i) => x + loud[i]!)
+    await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
+    let peaksText = ''
+    const stored = await outputs.finish(async (part, file) => {
+      if (part === 'peaks') peaksText = await readFile(file, 'utf8')
+      return undefined
+    })
+    assert.equal(stored.gain_db, -6.03)
+    const gain = 10 ** (-6.03 / 20)
+    for (const [name, last] of [
+      ['target', quiet],
+      ['residual', loud],
+    ] as const) {
+      const [plane] = (await readSound(join(folder, name))).planes
+      const expected = concatenate([quiet, last]).map((x) => gain * x)
+      for (const [i, sample] of plane!.entries()) {
+        assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+      }
     }
-  }
-  assert.ok(stored.target.video, 'the track of the video is coded again too')
-  const peaks = JSON.parse(files.get('peaks')!.toString())
-  assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
-  assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
-  assert.deepEqual(
-    (await readdir(folder)).filter((file) => file.endsWith('_samples')),
-    [],
-  )
-})
+    assert.ok(stored.target.video, 'the track of the video is coded again too')
+    const peaks = JSON.parse(peaksText)
+    assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
+    assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
+    assert.deepEqual(
+      (await readdir(folder)).filter((file) => file.endsWith('_samples')),
+      [],
+    )
+  })
+}
 
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
@@ -204,7 +215,7 @@ test('outputs that do not clip are stored as they are', async () => {
 
 test('aborting while the files are rewritten stops the work', async () => {
   const stop = new AbortController()
-  const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
+  const outputs = await openOutputs(null, { signal: stop.signal }).opened
   await outputs.write(soundsEqualTo(Float32Array.of(2)))
   stop.abort(new Error('canceled'))
   await assert.rejects(
