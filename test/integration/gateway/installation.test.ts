@@ -106,47 +106,46 @@ test('gateways that start at the same time on new media agree', async (t) => {
   )
 })
 
-test("a gateway on another installation's broker or media exits with one line", async (t) => {
+test('gateways that start on media, a broker or a database of others', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
-  const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
-  await winnow.gateway.end('SIGTERM')
-  const again = await winnow.startGateway() // the broker is its own, so it starts
-  await again.end('SIGTERM')
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
-  const other = await startNatsServer({ folder: temporaryFolder(t) })
-  t.after(() => other.process.kill('SIGKILL'))
-  for (const [env, sentence] of [
-    [{}, `NATS_URL: the broker carries the jobs of installation ${ownId}, but`],
-    [{ NATS_URL: other.url }, `holds the media of installation ${ownId}`],
-  ] as const) {
-    await assert.rejects(winnow.startGateway(env), ({ message }: Error) => {
-      assert.ok(message.includes(sentence), message)
-      assert.match(message, /"level":60/)
-      assert.doesNotMatch(message, /\n\s+at /)
-      return true
-    })
-  }
-})
+  const { gateway, folder } = winnow
 
-test('with SQLite a second gateway waits until the first exits, and nothing can be copied meanwhile', async (t) => {
-  const { gateway, folder } = await startWinnow(t, { engines: 0 })
-  const holder = `process ${gateway.child.pid} on ${hostname()}`
-  const result = await runCommand(
-    database,
-    ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
-    { env: { DATA_DIR: folder } },
-  )
-  assert.equal(result.code, 1)
-  assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
+  await t.test('SQLite: a second one waits for the first, and nothing is copied', async (t) => {
+    const holder = `process ${gateway.child.pid} on ${hostname()}`
+    const words = ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none']
+    const result = await runCommand(database, words, { env: { DATA_DIR: folder } })
+    assert.equal(result.code, 1)
+    assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
 
-  const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
-  t.after(() => second.end('SIGKILL'))
-  const started = second.ready.then(() => assert.fail('it did not wait'))
-  const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
-  while (!isWaiting()) await Promise.race([started, sleep(50)])
-  started.catch(() => undefined) // from now on it may start
-  assert.ok(second.log().includes(holder), second.log())
-  await gateway.end('SIGKILL')
-  await second.ready
+    const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
+    t.after(() => second.end('SIGKILL'))
+    const started = second.ready.then(() => assert.fail('it did not wait'))
+    const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
+    while (!isWaiting()) await Promise.race([started, sleep(50)])
+    started.catch(() => undefined) // from now on it may start
+    assert.ok(second.log().includes(holder), second.log())
+    await gateway.end('SIGKILL')
+    await second.ready
+  })
+
+  await t.test("another installation's broker or media end the start with a line", async (t) => {
+    const ownId = (await readFile(join(folder, 'media', OWNER_KEY), 'utf8')).trim()
+    const again = await winnow.startGateway() // the broker is its own, so it starts
+    await again.end('SIGTERM')
+    for (const suffix of ['', '-wal', '-shm'])
+      await rm(join(folder, `winnow.db${suffix}`), { force: true })
+    const other = await startNatsServer({ folder: temporaryFolder(t) })
+    t.after(() => other.process.kill('SIGKILL'))
+    for (const [env, sentence] of [
+      [{}, `NATS_URL: the broker carries the jobs of installation ${ownId}, but`],
+      [{ NATS_URL: other.url }, `holds the media of installation ${ownId}`],
+    ] as const) {
+      await assert.rejects(winnow.startGateway(env), ({ message }: Error) => {
+        assert.ok(message.includes(sentence), message)
+        assert.match(message, /"level":60/)
+        assert.doesNotMatch(message, /\n\s+at /)
+        return true
+      })
+    }
+  })
 })
