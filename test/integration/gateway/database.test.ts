@@ -14,6 +14,7 @@ import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
+import { database } from '../../../scripts/cli/operator/database.ts'
 import { assertError } from '../../support/gateway/assert-shape.ts'
 import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
 import {
@@ -23,6 +24,7 @@ import {
   submitted,
   uploadFile,
 } from '../../support/gateway/start-gateway.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 import {
   createDatabase,
   sharedPostgres,
@@ -195,7 +197,8 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   const again = tool('copy', '--from', from, '--to', url)
   assert.equal(again.code, 1)
   assert.match(again.said, /holds accounts already/)
-  assert.equal(tool('copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url).code, 2)
+  const nowhere = ['copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url]
+  assert.equal((await runCommand(database, nowhere)).code, 2)
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)

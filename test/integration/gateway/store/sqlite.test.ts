@@ -11,7 +11,6 @@ import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sql
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
 import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertError } from '../../../support/gateway/assert-shape.ts'
-import { holdLock } from '../../../support/database/hold-lock.ts'
 import { put, stored } from '../../../support/database/rows.ts'
 import { createFileBody, startGateway } from '../../../support/gateway/start-gateway.ts'
 
@@ -107,9 +106,16 @@ test('a flush that fails for lack of space counts as a full disk', async (t) => 
   assert.ok(isOfFullDisk(error))
 })
 
+/** Holds the write lock, as a command of another process does; returns its release. */
+function holdLock(path: string): () => void {
+  const database = new SqliteDatabase(path)
+  database.exec('begin immediate')
+  return () => database.close()
+}
+
 test("another process's lock stops neither /healthz nor reads, and writes wait for its end", async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = holdLock(join(gateway.folder, 'winnow.db'))
   let isOver = false
   const writing = gateway
     .call('POST', '/v1/files', { body: createFileBody() })
@@ -118,13 +124,13 @@ test("another process's lock stops neither /healthz nor reads, and writes wait f
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
   assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
   assert.ok(!isOver, 'the write waits')
-  await releaseLock()
+  releaseLock()
   assert.equal((await writing).statusCode, 201)
 })
 
 test('writes are refused by name while another process holds its lock for seconds', async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = holdLock(join(gateway.folder, 'winnow.db'))
   const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
   const first = create()
   await sleep(50)
@@ -136,7 +142,7 @@ test('writes are refused by name while another process holds its lock for second
     )
     assert.equal(refused.headers['retry-after'], '5')
   }
-  await releaseLock()
+  releaseLock()
   assert.equal((await create()).statusCode, 201)
 })
 

@@ -33,6 +33,9 @@ async function install(root: string, words: string[], env?: Record<string, strin
 
 const files = async (root: string) => (await readdir(root, { recursive: true })).map(String).sort()
 const read = (root: string, path: string) => readFile(join(root, path), 'utf8')
+/** Reads the broker's address in the credentials of a service. */
+const brokerOf = async (root: string, service: string) =>
+  (await read(root, `etc/winnow/credentials/${service}/NATS_URL`)).trim()
 
 test('systemd finds nothing wrong with the installed units', async (t) => {
   const root = temporaryFolder(t)
@@ -105,7 +108,7 @@ test('an installation has users, units for this checkout, and secrets that only 
   assert.equal(await mode('etc/winnow/nats.conf'), 0o600)
   const settings = await read(root, 'etc/winnow/nats.conf')
   for (const user of ['gateway', 'engine']) {
-    const url = new URL((await read(root, `etc/winnow/credentials/${user}/NATS_URL`)).trim())
+    const url = new URL(await brokerOf(root, user))
     assert.equal(url.username, user)
     assert.ok(url.password.length >= 32)
     assert.ok(settings.includes(`user: "${user}", password: "${url.password}"`))
@@ -116,10 +119,10 @@ test("a second installation changes nothing, whatever its role, and keeps the ad
   const root = temporaryFolder(t)
   await install(root, ['--role', 'gateway'])
   await writeFile(join(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
-  const url = await read(root, 'etc/winnow/credentials/gateway/NATS_URL')
+  const url = await brokerOf(root, 'gateway')
   await install(root, ['--role', 'all', '--engine', 'cpu'])
   const all = await files(root)
-  const ofEngine = (await read(root, 'etc/winnow/credentials/engine/NATS_URL')).trim()
+  const ofEngine = await brokerOf(root, 'engine')
   const [, password] =
     /user: "engine", password: "([^"]+)"/.exec(await read(root, 'etc/winnow/nats.conf')) ?? []
   assert.equal(ofEngine, `nats://engine:${password}@127.0.0.1:4222`)
@@ -127,7 +130,7 @@ test("a second installation changes nothing, whatever its role, and keeps the ad
   assert.doesNotMatch(text, /writes|makes/)
   assert.deepEqual(await files(root), all)
   assert.equal(await read(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
-  assert.equal(await read(root, 'etc/winnow/credentials/gateway/NATS_URL'), url)
+  assert.equal(await brokerOf(root, 'gateway'), url)
 })
 
 test('with a broker elsewhere none is installed', async (t) => {
@@ -137,17 +140,11 @@ test('with a broker elsewhere none is installed', async (t) => {
   assert.equal(refused.code, 1)
   assert.match(refused.errors, /^Where is the broker\? Set NATS_URL/)
   await install(root, engine, { NATS_URL: 'nats://token@broker:4222' })
-  assert.equal(
-    await read(root, 'etc/winnow/credentials/engine/NATS_URL'),
-    'nats://token@broker:4222\n',
-  )
+  assert.equal(await brokerOf(root, 'engine'), 'nats://token@broker:4222')
   await install(root, engine) // already stored
   await install(root, ['--role', 'all', '--engine', '0'], { NATS_URL: 'nats://token@other:4222' })
   for (const service of ['engine', 'gateway']) {
-    assert.equal(
-      await read(root, `etc/winnow/credentials/${service}/NATS_URL`),
-      'nats://token@other:4222\n',
-    )
+    assert.equal(await brokerOf(root, service), 'nats://token@other:4222')
   }
   assert.ok(!existsSync(join(root, UNITS, 'winnow-nats.service')))
   assert.ok(!existsSync(join(root, 'etc/winnow/nats.conf')))

@@ -51,9 +51,7 @@ test('the Debian package has units for its paths and settings that upgrades keep
   }
   const winnow = join(folder, 'raw/usr/lib/winnow/winnow.mjs')
   assert.equal(run(process.execPath, winnow, '--version').trim(), version)
-  assert.match(run(process.execPath, winnow, '--help'), /install-host/)
   assert.match(run(process.execPath, winnow, 'separate', '--help'), /^Usage: winnow separate </)
-  assert.match(run(process.execPath, winnow, 'requests', '--help'), /^Usage: winnow requests list/)
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
