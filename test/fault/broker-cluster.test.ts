@@ -16,13 +16,13 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-/** Submits one request and follows it to its end; returns its last status. */
-async function separate(winnow: Winnow): Promise<string | undefined> {
-  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
-    prompt: 'piano',
-  })
-  return (await followToEnd(winnow, submitted)).at(-1)?.status
-}
+const submit = (winnow: Winnow) =>
+  submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+
+const endOf = async (winnow: Winnow, request: Awaited<ReturnType<typeof submit>>) =>
+  (await followToEnd(winnow, request)).at(-1)?.status
+
+const separate = async (winnow: Winnow) => endOf(winnow, await submit(winnow))
 
 test('requests complete while each of three broker servers is killed in turn', async (t) => {
   const cluster = await startCluster(t)
@@ -70,19 +70,46 @@ async function isInSync(connection: NatsConnection): Promise<boolean> {
   }
 }
 
-test('requests in flight complete although the broker loses everything it stores', async (t) => {
+test('a single broker', async (t) => {
   const winnow = await startWinnow(t, { env: { JOBS_MAX: '1' } })
-  const submitted = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      submitFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' }),
-    ),
-  )
-  const ends = submitted.map(async (request) => (await followToEnd(winnow, request)).at(-1)?.status)
-  await Promise.race(ends)
-  await killNats(winnow)
-  await rm(join(winnow.folder, 'nats/store'), { recursive: true })
-  await winnow.startNats()
-  assert.deepEqual(await Promise.all(ends), Array(4).fill('COMPLETED'))
+
+  await t.test('requests in flight complete although it loses everything it stores', async () => {
+    const submitted = await Promise.all(Array.from({ length: 4 }, () => submit(winnow)))
+    const ends = submitted.map((request) => endOf(winnow, request))
+    await Promise.race(ends)
+    await killNats(winnow)
+    await rm(join(winnow.folder, 'nats/store'), { recursive: true })
+    await winnow.startNats()
+    assert.deepEqual(await Promise.all(ends), Array(4).fill('COMPLETED'))
+  })
+
+  await t.test('a gateway that starts while it is down accepts requests', async () => {
+    await winnow.gateway.end('SIGTERM')
+    await killNats(winnow)
+    await winnow.startGateway()
+    const readiness = async () => {
+      const answer = await fetch(`${winnow.url}/readyz`)
+      const { broker } = (await answer.json()) as { broker: boolean }
+      return { status: answer.status, broker }
+    }
+    assert.deepEqual(await readiness(), { status: 503, broker: false })
+    const submitted = await submit(winnow)
+    await winnow.startNats()
+    assert.equal(await endOf(winnow, submitted), 'COMPLETED')
+    assert.deepEqual(await readiness(), { status: 200, broker: true })
+  })
+
+  await t.test('a gateway whose token it refuses exits', async () => {
+    await winnow.gateway.end('SIGTERM')
+    await killNats(winnow)
+    const { host } = new URL(winnow.nats.url)
+    const gateway = await winnow.startGateway({ NATS_URL: `nats://a-wrong-token@${host}` })
+    const ended = once(gateway.child, 'exit')
+    await winnow.startNats()
+    assert.deepEqual(await ended, [1, null])
+    assert.match(gateway.log(), /"level":60,.*NATS_URL: the broker at .* refuses the credentials/)
+    assert.doesNotMatch(gateway.log(), /a-wrong-token|\n\s+at /)
+  })
 })
 
 async function killNats({ nats }: Winnow): Promise<void> {
@@ -90,32 +117,3 @@ async function killNats({ nats }: Winnow): Promise<void> {
   nats.process.kill('SIGKILL')
   await gone
 }
-
-test('a gateway accepts requests while the broker is down; it exits if the broker refuses its token', async (t) => {
-  const winnow = await startWinnow(t, { engines: 0 })
-  await winnow.gateway.end('SIGTERM')
-  await killNats(winnow)
-  await winnow.startGateway()
-  const readiness = async () => {
-    const answer = await fetch(`${winnow.url}/readyz`)
-    return { status: answer.status, broker: ((await answer.json()) as { broker: boolean }).broker }
-  }
-  assert.deepEqual(await readiness(), { status: 503, broker: false })
-  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
-    prompt: 'piano',
-  })
-  await winnow.startNats()
-  await winnow.startEngine()
-  assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
-  assert.deepEqual(await readiness(), { status: 200, broker: true })
-
-  await winnow.gateway.end('SIGTERM')
-  await killNats(winnow)
-  const { host } = new URL(winnow.nats.url)
-  const gateway = await winnow.startGateway({ NATS_URL: `nats://a-wrong-token@${host}` })
-  const ended = once(gateway.child, 'exit')
-  await winnow.startNats()
-  assert.deepEqual(await ended, [1, null])
-  assert.match(gateway.log(), /"level":60,.*NATS_URL: the broker at .* refuses the credentials/)
-  assert.doesNotMatch(gateway.log(), /a-wrong-token|\n\s+at /)
-})

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { assertSiren, examplePath } from '../support/media/examples.ts'
@@ -52,31 +52,26 @@ async function assertSeparated(winnow: Winnow, submitted: Parameters<typeof foll
   await assertSiren(await downloadResult(winnow, submitted))
 }
 
-function engineStats(t: TestContext, winnow: Winnow): () => Promise<EngineStats> {
-  const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
-  t.after(() => control.close())
-  return () => control.stats()
-}
-
 const skipped = whyNoSmallDisk()
 const options = skipped === null ? {} : { skip: skipped }
 
-test(
-  'a gateway on a full disk refuses new requests, and completes what it accepted once there is space',
-  options,
-  async (t) => {
-    const disk = await mountSmallDisk(t, 64)
-    const webhooks = await startReceiver(t)
-    webhooks.answerAll(200)
-    const winnow = await startWinnow(t, {
-      engines: 0,
-      env: { DATA_DIR: disk.folder, DISK_FREE_MB_MIN: '0', EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
-    })
-    const path = examplePath(`${EXAMPLE}.wav`)
+test('the disks of a gateway and an engine fill up in turn', options, async (t) => {
+  const [data, scratch] = [await mountSmallDisk(t, 64), await mountSmallDisk(t, 128)]
+  const webhooks = await startReceiver(t)
+  webhooks.answerAll(200)
+  const winnow = await startWinnow(t, {
+    engines: 0,
+    env: { DATA_DIR: data.folder, DISK_FREE_MB_MIN: '0', EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
+    engineEnv: { SCRATCH_DIR: scratch.folder, DISK_FREE_MB_MIN: '16' },
+  })
+  const path = examplePath(`${EXAMPLE}.wav`)
+  let stats: () => Promise<EngineStats>
+
+  await t.test('a gateway refuses new requests, and completes what it accepted', async () => {
     const fileId = await winnow.client.upload(path, 'audio/wav')
     const submission = { input: { prompt: 'siren', file_id: fileId }, webhookUrl: webhooks.url }
     const accepted = await winnow.client.submit(submission)
-    await disk.fill()
+    await data.fill()
 
     const refused = await call(winnow, '/v1/queue/audio/separate', submission)
     assert.deepEqual([refused.status, refused.body.error?.code], [503, 'SERVICE_UNAVAILABLE'])
@@ -96,46 +91,57 @@ test(
     assert.equal(status.status, 200) // the database can still be read
 
     await winnow.startEngine() // it takes the job, but cannot store its events and outputs
-    const stats = engineStats(t, winnow)
+    const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
+    t.after(() => control.close())
+    stats = () => control.stats()
     await whenTrue(async () => (await stats()).state === 'PAUSED')
     assert.equal(winnow.gateway.child.exitCode, null)
-    await disk.free()
+    await data.free()
 
     await assertSeparated(winnow, accepted)
     const { body } = await webhooks.next()
     assert.equal(JSON.parse(String(body)).request_id, accepted.request_id)
     assert.equal((await call(winnow, '/readyz')).status, 200)
     await assertSeparated(winnow, await winnow.client.submit({ input: submission.input }))
-  },
-)
+  })
 
-test(
-  'uploads are refused with 502 below DISK_FREE_MB_MIN, while the database can still write',
-  options,
-  async (t) => {
-    const disk = await mountSmallDisk(t, 64)
-    const winnow = await startWinnow(t, {
-      engines: 0,
-      env: { DATA_DIR: disk.folder, DISK_FREE_MB_MIN: '63' },
-    })
-    await writeFile(join(disk.folder, 'else'), Buffer.alloc(4e6))
-    const file = {
-      file_name: 'x.wav',
-      content_type: 'audio/wav',
-      file_size: 9,
-      purpose: 'audio.separate.input',
+  await t.test('an engine releases its job, which completes once there is space', async () => {
+    const long = join(winnow.folder, 'long.wav')
+    await writeFile(long, wavBytes([noise(100, 8_000)], 8_000))
+    const interrupted = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
+    for await (const { progress } of winnow.client.follow(interrupted)) {
+      if ((progress ?? 0) > 0) break
     }
-    const created = await call(winnow, '/v1/files', file)
-    assert.equal(created.status, 201)
-    const { upload_url: url } = created.body as unknown as { upload_url: string }
-    const upload = await fetch(url, { method: 'PUT', body: 'nine bytes'.slice(1) })
-    assert.equal(upload.status, 502)
-    assert.equal(upload.headers.get('retry-after'), '60')
-    const ready = await call(winnow, '/readyz')
-    assert.equal(ready.status, 200)
-    assert.match(ready.body.problems?.join() ?? '', /DATA_DIR has less free than DISK_FREE_MB_MIN/)
-  },
-)
+    await scratch.fill()
+    await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
+    const waiting = await submitFile(winnow, path, { prompt: 'siren' })
+    await whenTrue(
+      async () => (await winnow.client.status(interrupted.request_id)).status === 'IN_QUEUE',
+    )
+    assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: leasing no job/)
+    await scratch.free()
+    assert.equal((await followToEnd(winnow, interrupted)).at(-1)?.status, 'COMPLETED')
+    await assertSeparated(winnow, waiting)
+    assert.match(winnow.gateway.log(), /"event":"released"/)
+  })
+})
+
+test('requests are accepted while a broker stores nothing, and complete', options, async (t) => {
+  const disk = await mountSmallDisk(t, 128)
+  const winnow = await startWinnow(t, { natsFolder: disk.folder })
+  await disk.fill()
+  const submitted = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
+  await whenTrue(async () => (await call(winnow, '/readyz')).status === 503)
+  const { body } = await call(winnow, '/readyz')
+  assert.match(body.problems?.join() ?? '', /The broker stores no messages .*restart nats-server/)
+  await disk.free()
+  const gone = once(winnow.nats.process, 'exit')
+  winnow.nats.process.kill('SIGTERM')
+  await gone
+  await winnow.startNats()
+  await assertSeparated(winnow, submitted)
+  assert.equal((await call(winnow, '/readyz')).status, 200)
+})
 
 test('a gateway that starts on a full disk ends with one line saying so', options, async (t) => {
   const disk = await mountSmallDisk(t, 4)
@@ -149,56 +155,6 @@ test('a gateway that starts on a full disk ends with one line saying so', option
     return true
   })
 })
-
-test(
-  'a job whose engine runs out of scratch space is released, and completes once there is space',
-  options,
-  async (t) => {
-    const disk = await mountSmallDisk(t, 128)
-    const winnow = await startWinnow(t, {
-      engineEnv: { SCRATCH_DIR: disk.folder, DISK_FREE_MB_MIN: '16' },
-    })
-    const stats = engineStats(t, winnow)
-    const long = join(winnow.folder, 'long.wav')
-    await writeFile(long, wavBytes([noise(100, 8_000)], 8_000))
-    const interrupted = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
-    for await (const { progress } of winnow.client.follow(interrupted)) {
-      if ((progress ?? 0) > 0) break
-    }
-    await disk.fill()
-    await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
-    const waiting = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
-    await whenTrue(
-      async () => (await winnow.client.status(interrupted.request_id)).status === 'IN_QUEUE',
-    )
-    assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: leasing no job/)
-    await disk.free()
-    assert.equal((await followToEnd(winnow, interrupted)).at(-1)?.status, 'COMPLETED')
-    await assertSeparated(winnow, waiting)
-    assert.match(winnow.gateway.log(), /"event":"released"/)
-  },
-)
-
-test(
-  "requests are accepted while the broker's disk is full, and complete after the broker restarts",
-  options,
-  async (t) => {
-    const disk = await mountSmallDisk(t, 128)
-    const winnow = await startWinnow(t, { natsFolder: disk.folder })
-    await disk.fill()
-    const submitted = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
-    await whenTrue(async () => (await call(winnow, '/readyz')).status === 503)
-    const { body } = await call(winnow, '/readyz')
-    assert.match(body.problems?.join() ?? '', /The broker stores no messages .*restart nats-server/)
-    await disk.free()
-    const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
-    winnow.nats.process.kill('SIGTERM')
-    await gone
-    await winnow.startNats()
-    await assertSeparated(winnow, submitted)
-    assert.equal((await call(winnow, '/readyz')).status, 200)
-  },
-)
 
 /** Logs a line, waits for a message, and logs another line. */
 const LOGGER = `

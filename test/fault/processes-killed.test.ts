@@ -5,11 +5,9 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectEngine } from '../../shared/engine-control.ts'
 import { assertClose } from '../support/basics/assert-close.ts'
 import { noise } from '../support/media/signals.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
-import { examplePath } from '../support/media/examples.ts'
 import {
   downloadResult,
   followToEnd,
@@ -22,33 +20,10 @@ import {
 /** Options that keep an engine busy for a good while. */
 const LONG = { prompt: 'noise', acceleration: 'quality' } as const
 
-const LONG_SECONDS = 30
-
-async function longFile(
-  { folder }: Winnow,
-  seconds = LONG_SECONDS,
-  sampleRate = 8_000,
-): Promise<string> {
+async function longFile({ folder }: Winnow, seconds: number, sampleRate = 8_000): Promise<string> {
   const path = join(folder, 'long.wav')
   await writeFile(path, wavBytes([noise(seconds, sampleRate)], sampleRate))
   return path
-}
-
-/** Follows a request; calls `act` once, when the request first reports progress. */
-async function followAndAct(
-  { client }: Winnow,
-  submitted: Parameters<Winnow['client']['follow']>[0],
-  act: () => Promise<unknown>,
-) {
-  let acted: Promise<unknown> | null = null
-  const statuses = []
-  for await (const status of client.follow(submitted)) {
-    statuses.push(status)
-    if (status.status === 'IN_PROGRESS' && (status.progress ?? 0) > 0) acted ??= act()
-  }
-  assert.ok(acted, 'it was in progress')
-  await acted
-  return statuses
 }
 
 /** Kills the engine at each start of the request, and starts another, until the request fails. */
@@ -86,21 +61,6 @@ test('only the job that kills every engine is lost; those in flight beside it co
   assert.equal((await followToEnd(winnow, poison)).at(-1)?.error?.code, 'ENGINE_LOST')
   for (const each of innocent)
     assert.equal((await followToEnd(winnow, each)).at(-1)?.status, 'COMPLETED')
-})
-
-test('a drained engine finishes its jobs and leases no more', async (t) => {
-  const winnow = await startWinnow(t)
-  const first = await submitFile(winnow, await longFile(winnow), LONG)
-  const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
-  t.after(() => control.close())
-  let drained: Promise<{ finished: number; released: number }> | undefined
-  await followAndAct(winnow, first, async () => {
-    drained = control.drain(60_000)
-  })
-  assert.deepEqual(await drained, { finished: 1, released: 0 })
-  const second = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
-  await winnow.startEngine()
-  assert.equal((await followToEnd(winnow, second)).at(-1)?.status, 'COMPLETED')
 })
 
 /** Returns the size in bytes of all checkpoints that the gateway stores. */

@@ -10,11 +10,7 @@ const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'applicati
 
 test('submits with an Idempotency-Key survive a killed gateway without duplicates', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
-  const fileId = await winnow.client.upload(
-    examplePath('speech-over-piano.wav'),
-    'audio/wav',
-    () => undefined,
-  )
+  const fileId = await winnow.client.upload(examplePath('speech-over-piano.wav'), 'audio/wav')
   const body = JSON.stringify({ input: { prompt: 'piano', file_id: fileId } })
   const send = async (i: number) => {
     const reply = await fetch(`${winnow.url}/v1/queue/audio/separate`, {

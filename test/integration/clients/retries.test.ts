@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import {
   ApiError,
   createClient,
   UnreachableError,
   type ClientOptions,
 } from '../../../clients/typescript/node.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { serve } from '../../support/http/serve.ts'
 
 const NOW = { 'retry-after': '0' }
@@ -33,9 +33,8 @@ const hangsUp: RequestListener = (_, reply) => void reply.destroy()
 const clientOf = (url: string, options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: url, apiKey: 'key', ...options })
 
-async function mediaFile(t: { after(end: () => Promise<void>): void }, bytes: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'client-'))
-  t.after(() => rm(folder, { recursive: true }))
+async function mediaFile(t: TestContext, bytes: number) {
+  const folder = temporaryFolder(t)
   const path = join(folder, 'a.wav')
   await writeFile(path, Buffer.alloc(bytes, 7))
   return { folder, path }

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeviceError } from '../../../engine/compute/compute-errors.ts'
@@ -14,6 +11,7 @@ import { EngineMetrics } from '../../../engine/operations/engine-metrics.ts'
 import type { Broker, Lease } from '../../../shared/broker/broker.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { FakeClock } from '../../support/basics/fake-clock.ts'
 import { noise } from '../../support/media/signals.ts'
 import { wavBytes } from '../../support/media/wav.ts'
@@ -25,8 +23,7 @@ const WAV = wavBytes([noise(1, 8_000)], 8_000)
 
 test('an engine whose device fails three jobs in a row is sick, and none of the jobs fails for it', async (t) => {
   const { url } = await serve(t, (_, response) => void response.end(WAV))
-  const folder = await mkdtemp(join(tmpdir(), 'engine-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const events: string[] = []
   let leased = 0
   const leaseJob = async (): Promise<Lease | null> => {

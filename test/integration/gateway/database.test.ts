@@ -4,15 +4,17 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { SettingsError } from '../../../shared/process/settings.ts'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
+import type { Store } from '../../../gateway/store/database.ts'
 import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
+import { database } from '../../../scripts/cli/operator/database.ts'
 import { assertError } from '../../support/gateway/assert-shape.ts'
 import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
 import {
@@ -22,6 +24,7 @@ import {
   submitted,
   uploadFile,
 } from '../../support/gateway/start-gateway.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 import {
   createDatabase,
   sharedPostgres,
@@ -31,10 +34,11 @@ import {
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 
+const QUIET = { connectionsMax: 1, log: { warn() {} } }
+
 /** Returns the message with which opening the database fails. */
-async function refusal(url: string, waitMsMax = 0): Promise<string> {
-  const opening = openPostgres({ url, connectionsMax: 1, log: { warn() {} }, waitMsMax })
-  const error = await opening.then(
+async function refusal(url: string, waitMsMax = 60_000): Promise<string> {
+  const error = await openPostgres({ url, ...QUIET, waitMsMax }).then(
     () => assert.fail('it was opened'),
     (thrown: unknown) => thrown,
   )
@@ -58,14 +62,36 @@ test('an invalid address is refused, and not shown', () => {
   }
 })
 
-test('a database that refuses the gateway ends the start at once, with advice', async (t) => {
-  const hba = 'host all all 127.0.0.1/32 scram-sha-256\n'
-  const server = await startPostgres({ files: { 'pg_hba.conf': hba } })
+const tlsFile = (name: string): string =>
+  fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
+
+test('TLS follows the address: absent, required, or verified with a certificate', async (t) => {
+  const server = await startPostgres({
+    settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
+    files: {
+      'server.crt': await readFile(tlsFile('certificate'), 'utf8'),
+      'server.key': await readFile(tlsFile('key'), 'utf8'),
+      'pg_hba.conf':
+        'hostssl all winnow 127.0.0.1/32 trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n',
+    },
+  })
   t.after(() => server.stop('SIGQUIT'))
-  const message = await refusal(
-    server.urlOf('postgres').replace('winnow@', 'winnow:secret@'),
-    60_000,
-  )
+  const url = server.urlOf('postgres')
+  const rootCert = `sslrootcert=${tlsFile('certificate')}`
+  for (const query of ['sslmode=require', `sslmode=verify-ca&${rootCert}`]) {
+    await (await openPostgres({ url: `${url}?${query}`, ...QUIET })).destroy()
+  }
+  const plain = (await sharedPostgres()).urlOf('postgres')
+  for (const [address, reason] of [
+    [url, /refuses this user .*no encryption/],
+    [`${url}?sslmode=verify-full`, /no connection .* can be made \(self-signed certificate/],
+    // The certificate is for another name.
+    [`${url}?sslmode=verify-full&${rootCert}`, /no connection .* can be made \(.*127\.0\.0\.1/],
+    [`${plain}?sslmode=require`, /does not support SSL/],
+  ] as const) {
+    assert.match(await refusal(address), reason)
+  }
+  const message = await refusal(`${url.replace('winnow@', 'guest:secret@')}?sslmode=require`)
   assert.match(
     message,
     /^DATABASE_URL: the database at 127\.0\.0\.1:\d+\/postgres refuses this user/,
@@ -73,100 +99,38 @@ test('a database that refuses the gateway ends the start at once, with advice', 
   assert.ok(!message.includes('secret'))
 })
 
-const tlsFile = (name: string): string =>
-  fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
-
-/** Starts a server that requires TLS. */
-async function startWithTls(t: TestContext, certificate: string, key: string) {
-  const server = await startPostgres({
-    settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
-    files: {
-      'server.crt': await readFile(tlsFile(certificate), 'utf8'),
-      'server.key': await readFile(tlsFile(key), 'utf8'),
-      'pg_hba.conf': 'hostssl all all 127.0.0.1/32 trust\n',
-    },
-  })
-  t.after(() => server.stop('SIGQUIT'))
-  return server
-}
-
-test('an expired certificate of the database is reported as such', async (t) => {
-  const server = await startWithTls(t, 'expired', 'localhost-key')
-  const url = `${server.urlOf('postgres')}?sslmode=verify-ca&sslrootcert=${tlsFile('expired')}`
-  assert.match(
-    await refusal(url, 60_000),
-    /^DATABASE_URL: no connection .* can be made \(certificate has expired\)/,
-  )
-})
-
-test('TLS follows the address: absent, required, or verified with a certificate', async (t) => {
-  const server = await startWithTls(t, 'certificate', 'key')
-  const url = server.urlOf('postgres')
-  const store = await openPostgres({
-    url: `${url}?sslmode=require`,
-    connectionsMax: 1,
-    log: { warn() {} },
-  })
-  await store.destroy()
-  assert.match(await refusal(url, 60_000), /refuses this user .*no encryption/)
-  assert.match(
-    await refusal(`${url}?sslmode=verify-full`, 60_000),
-    /no connection .* can be made \(self-signed certificate/,
-  )
-  const rootCert = `sslrootcert=${tlsFile('certificate')}`
-  const message = await refusal(`${url}?sslmode=verify-full&${rootCert}`, 60_000)
-  assert.match(message, /no connection .* can be made \(.*127\.0\.0\.1/) // the certificate is for another name
-  const checked = await openPostgres({
-    url: `${url}?sslmode=verify-ca&${rootCert}`,
-    connectionsMax: 1,
-    log: { warn() {} },
-  })
-  await checked.destroy()
-  const plain = (await sharedPostgres()).urlOf('postgres')
-  assert.match(await refusal(`${plain}?sslmode=require`, 60_000), /does not support SSL/)
-})
-
 test('a database that does not exist, or has another encoding, is named', async () => {
   const server = await sharedPostgres()
-  assert.match(
-    await refusal(server.urlOf('nowhere'), 60_000),
-    /"nowhere" does not exist at .*Create it/,
-  )
-  const store = await openPostgres({
-    url: server.urlOf('postgres'),
-    connectionsMax: 1,
-    log: { warn() {} },
-  })
+  assert.match(await refusal(server.urlOf('nowhere')), /"nowhere" does not exist at .*Create it/)
+  const store = await openPostgres({ url: server.urlOf('postgres'), ...QUIET })
   await sql`create database ascii encoding 'SQL_ASCII' template template0 locale 'C'`.execute(store)
   await store.destroy()
-  assert.match(await refusal(server.urlOf('ascii'), 60_000), /keeps text as SQL_ASCII/)
+  assert.match(await refusal(server.urlOf('ascii')), /keeps text as SQL_ASCII/)
 })
 
 test('the gateway waits for a database that starts later, and logs that once', async () => {
-  const server = await startPostgres()
+  const server = await sharedPostgres()
   const url = server.urlOf('postgres')
   await server.stop('SIGQUIT')
-  assert.match(
-    await refusal(url),
-    /no database answers at 127\.0\.0\.1:\d+\/postgres .*Start PostgreSQL/,
-  )
   const lines: string[] = []
-  let waiting = () => {}
-  const isWaiting = new Promise<void>((resolve) => {
-    waiting = resolve
-  })
-  const log = {
-    warn(_details: object, message: string) {
-      lines.push(message)
-      waiting()
-    },
+  let opening: Promise<Store>
+  try {
+    assert.match(
+      await refusal(url, 0),
+      /no database answers at 127\.0\.0\.1:\d+\/postgres .*Start PostgreSQL/,
+    )
+    await new Promise<void>((waiting) => {
+      const warn = (_details: object, message: string) => {
+        lines.push(message)
+        waiting()
+      }
+      opening = openPostgres({ url, connectionsMax: 1, log: { warn } })
+    })
+  } finally {
+    await server.start()
   }
-  const opening = openPostgres({ url, connectionsMax: 1, log })
-  await isWaiting
-  await server.start()
-  await (await opening).destroy()
+  await (await opening!).destroy()
   assert.deepEqual(lines, ['the database does not answer yet: waiting for it'])
-  await server.stop('SIGQUIT')
 })
 
 test('while the database is down submits answer 503, and work resumes when it is back', async (t) => {
@@ -233,7 +197,8 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   const again = tool('copy', '--from', from, '--to', url)
   assert.equal(again.code, 1)
   assert.match(again.said, /holds accounts already/)
-  assert.equal(tool('copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url).code, 2)
+  const nowhere = ['copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url]
+  assert.equal((await runCommand(database, nowhere)).code, 2)
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)
@@ -277,7 +242,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
 
 test('a connection lost between two statements only fails its transaction', async (t) => {
   const url = await createDatabase(t)
-  const store = await openPostgres({ url, connectionsMax: 2, log: { warn() {} } })
+  const store = await openPostgres({ url, ...QUIET, connectionsMax: 2 })
   t.after(() => store.destroy())
   const broken = store.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)

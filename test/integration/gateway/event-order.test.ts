@@ -124,28 +124,6 @@ test('all events of an attempt that are published together are applied, in eithe
   for (const id of released) assert.equal(jobs.filter((each) => each === id).length, 2, 'a new job')
 })
 
-test('neither the start nor the end of an earlier attempt undoes anything', async (t) => {
-  const { first, publish } = await startFollowing(t)
-  const ids = await Promise.all(Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)))
-  const of = (type: Type, attempt: string, startSeconds: number) =>
-    ids.map((id) => eventOf(type, id, attempt, startSeconds))
-  await publish([...of('started', 'b', 40), ...of('started', 'a', 0)]) // a's lease had expired
-  await publish([...of('failed', 'a', 0), ...of('measured', 'a', 0)])
-  await publish(of('released', 'a', 0))
-  for (const id of ids) {
-    const row = await rowOf(first, id)
-    assert.deepEqual([row.status, row.engine_id], ['IN_PROGRESS', 'engine-of-b'])
-  }
-  await publish(of('released', 'b', 40))
-  await publish([...of('started', 'z', 20), ...of('released', 'z', 20)]) // z started before b
-  for (const id of ids) assert.equal((await rowOf(first, id)).status, 'IN_QUEUE')
-  await publish([...of('failed', 'c', 50), ...of('started', 'c', 50)])
-  for (const id of ids) {
-    const row = await rowOf(first, id)
-    assert.deepEqual([row.status, row.engine_id], ['FAILED', 'engine-of-c'])
-  }
-})
-
 test('an invalid outcome is refused, and fails its request once, without cost', async (t) => {
   const { first, publish, engine } = await startFollowing(t)
   const body = { webhookUrl: 'https://hooks.example/' }

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { cp, readFile, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,20 +19,15 @@ import { keepInstallation } from '../../../gateway/store/installation.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { database } from '../../../scripts/cli/operator/database.ts'
 import { newId } from '../../../shared/ids.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { launchProgram } from '../../support/processes/start-program.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database/test-database.ts'
 import { startS3 } from '../../support/http/start-s3.ts'
 import { startWinnow } from '../../support/processes/start-winnow.ts'
 
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'installation-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 async function newDatabase(t: TestContext, kind: 'sqlite' | 'postgres' = 'sqlite'): Promise<Store> {
-  const store = await openTestDatabase(await createTestDatabase(t, await newFolder(t), kind))
+  const store = await openTestDatabase(await createTestDatabase(t, temporaryFolder(t), kind))
   t.after(() => store.destroy())
   return store
 }
@@ -78,8 +73,8 @@ async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStor
 test('two databases on one folder of media, and one on two, are refused', async (t) => {
   await assertKeptApart(
     t,
-    await openFolder(await newFolder(t)),
-    await openFolder(await newFolder(t)),
+    await openFolder(temporaryFolder(t)),
+    await openFolder(temporaryFolder(t)),
   )
 })
 
@@ -87,12 +82,12 @@ test('two databases on one bucket, and one on a bucket and a folder, are refused
   const s3 = await startS3(t)
   Object.assign(process.env, s3.env)
   t.after(() => Object.keys(s3.env).forEach((name) => delete process.env[name]))
-  await assertKeptApart(t, await openBucket(s3), await openFolder(await newFolder(t)))
+  await assertKeptApart(t, await openBucket(s3), await openFolder(temporaryFolder(t)))
 })
 
 test('an installation keeps its id when its database moves to PostgreSQL and its media moves elsewhere', async (t) => {
   const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
-  const [from, to] = [await newFolder(t), await newFolder(t)]
+  const [from, to] = [temporaryFolder(t), temporaryFolder(t)]
   await claim(before, await openFolder(from))
   await copyDatabase(before, after)
   assert.equal(await idOf(after), await idOf(before))
@@ -102,7 +97,7 @@ test('an installation keeps its id when its database moves to PostgreSQL and its
 })
 
 test('gateways that start at the same time on new media agree', async (t) => {
-  const [store, folder] = [await newDatabase(t, 'postgres'), await newFolder(t)]
+  const [store, folder] = [await newDatabase(t, 'postgres'), temporaryFolder(t)]
   const media = await openFolder(folder)
   await Promise.all(Array.from({ length: 8 }, () => claim(store, media)))
   assert.equal(
@@ -111,47 +106,46 @@ test('gateways that start at the same time on new media agree', async (t) => {
   )
 })
 
-test("a gateway on another installation's broker or media exits with one line", async (t) => {
+test('gateways that start on media, a broker or a database of others', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
-  const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
-  await winnow.gateway.end('SIGTERM')
-  const again = await winnow.startGateway() // the broker is its own, so it starts
-  await again.end('SIGTERM')
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
-  const other = await startNatsServer({ folder: await newFolder(t) })
-  t.after(() => other.process.kill('SIGKILL'))
-  for (const [env, sentence] of [
-    [{}, `NATS_URL: the broker carries the jobs of installation ${ownId}, but`],
-    [{ NATS_URL: other.url }, `holds the media of installation ${ownId}`],
-  ] as const) {
-    await assert.rejects(winnow.startGateway(env), ({ message }: Error) => {
-      assert.ok(message.includes(sentence), message)
-      assert.match(message, /"level":60/)
-      assert.doesNotMatch(message, /\n\s+at /)
-      return true
-    })
-  }
-})
+  const { gateway, folder } = winnow
 
-test('with SQLite a second gateway waits until the first exits, and nothing can be copied meanwhile', async (t) => {
-  const { gateway, folder } = await startWinnow(t, { engines: 0 })
-  const holder = `process ${gateway.child.pid} on ${hostname()}`
-  const result = await runCommand(
-    database,
-    ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
-    { env: { DATA_DIR: folder } },
-  )
-  assert.equal(result.code, 1)
-  assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
+  await t.test('SQLite: a second one waits for the first, and nothing is copied', async (t) => {
+    const holder = `process ${gateway.child.pid} on ${hostname()}`
+    const words = ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none']
+    const result = await runCommand(database, words, { env: { DATA_DIR: folder } })
+    assert.equal(result.code, 1)
+    assert.ok(result.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
 
-  const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
-  t.after(() => second.end('SIGKILL'))
-  const started = second.ready.then(() => assert.fail('it did not wait'))
-  const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
-  while (!isWaiting()) await Promise.race([started, sleep(50)])
-  started.catch(() => undefined) // from now on it may start
-  assert.ok(second.log().includes(holder), second.log())
-  await gateway.end('SIGKILL')
-  await second.ready
+    const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
+    t.after(() => second.end('SIGKILL'))
+    const started = second.ready.then(() => assert.fail('it did not wait'))
+    const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
+    while (!isWaiting()) await Promise.race([started, sleep(50)])
+    started.catch(() => undefined) // from now on it may start
+    assert.ok(second.log().includes(holder), second.log())
+    await gateway.end('SIGKILL')
+    await second.ready
+  })
+
+  await t.test("another installation's broker or media end the start with a line", async (t) => {
+    const ownId = (await readFile(join(folder, 'media', OWNER_KEY), 'utf8')).trim()
+    const again = await winnow.startGateway() // the broker is its own, so it starts
+    await again.end('SIGTERM')
+    for (const suffix of ['', '-wal', '-shm'])
+      await rm(join(folder, `winnow.db${suffix}`), { force: true })
+    const other = await startNatsServer({ folder: temporaryFolder(t) })
+    t.after(() => other.process.kill('SIGKILL'))
+    for (const [env, sentence] of [
+      [{}, `NATS_URL: the broker carries the jobs of installation ${ownId}, but`],
+      [{ NATS_URL: other.url }, `holds the media of installation ${ownId}`],
+    ] as const) {
+      await assert.rejects(winnow.startGateway(env), ({ message }: Error) => {
+        assert.ok(message.includes(sentence), message)
+        assert.match(message, /"level":60/)
+        assert.doesNotMatch(message, /\n\s+at /)
+        return true
+      })
+    }
+  })
 })

@@ -1,8 +1,6 @@
 /** Which releases may use which database schema, and which may change it. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { Kysely, Migrator, SqliteDialect } from 'kysely'
@@ -14,6 +12,7 @@ import { accounts } from '../../../scripts/cli/operator/accounts.ts'
 import type { Command } from '../../../scripts/cli/command.ts'
 import { database as databaseCommand } from '../../../scripts/cli/operator/database.ts'
 import { keys } from '../../../scripts/cli/operator/keys.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { createDatabase } from '../../support/database/start-postgres.ts'
 
@@ -21,15 +20,9 @@ const NAMES = Object.keys(migrations).sort()
 /** The record that a newer version leaves after extending the schema. */
 const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
 
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'schema-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
-
 /** Makes a SQLite database as it was before the newest migrations. */
 async function oldDatabase(t: TestContext): Promise<{ folder: string; file: string }> {
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const file = join(folder, 'winnow.db')
   const store = new Kysely<any>({
     dialect: new SqliteDialect({ database: new SqliteDatabase(file) }),
@@ -82,7 +75,7 @@ test('tools leave an older schema alone and say what to do; backup accepts it', 
 })
 
 test('a backup opens the database only for reading, while another process writes', async (t) => {
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const file = join(folder, 'winnow.db')
   await (await openSqlite(file)).destroy()
   const writer = new SqliteDatabase(file)
@@ -97,7 +90,7 @@ test('a backup opens the database only for reading, while another process writes
 
 for (const kind of ['SQLite', 'PostgreSQL']) {
   test(`${kind}: a newer schema is used if it allows that, and otherwise refused by name`, async (t) => {
-    const folder = await newFolder(t)
+    const folder = temporaryFolder(t)
     const url = kind === 'PostgreSQL' ? await createDatabase(t) : undefined
     const open = (options: { migrates?: boolean } = {}) =>
       url === undefined

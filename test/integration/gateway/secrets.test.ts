@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { assertSameSecrets, readSecrets, type Keys } from '../../../gateway/secrets.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { openTestDatabase } from '../../support/database/test-database.ts'
 import { createMigratedDatabase } from '../../support/database/start-postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
@@ -18,14 +18,8 @@ const NOTHING_NAMED = {
 }
 const SHARED = 'postgres://database/winnow'
 
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'secrets-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
-
 test('keys are made once, in files that only their owner can read', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const secrets = await readSecrets({ ...NOTHING_NAMED, dataFolder })
   const [[signing], [encryption]] = [secrets.signingKeys, secrets.encryptionKeys]
   for (const key of [signing, encryption]) assert.equal(Buffer.from(key, 'base64url').length, 32)
@@ -37,7 +31,7 @@ test('keys are made once, in files that only their owner can read', async (t) =>
 })
 
 test('the keys of an earlier version are kept, in files of their own', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const old = { signing_key: newKey(), sealing_key: newKey() }
   await writeFile(join(dataFolder, 'secrets.json'), JSON.stringify(old))
   const keys = { signingKeys: [old.signing_key], encryptionKeys: [old.sealing_key] }
@@ -47,7 +41,7 @@ test('the keys of an earlier version are kept, in files of their own', async (t)
 })
 
 test('a file from before webhooks keeps its signing key, and an encryption key is made', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const old = { signing_key: newKey() }
   await writeFile(join(dataFolder, 'secrets.json'), JSON.stringify(old))
   const { signingKeys, encryptionKeys } = await readSecrets({ ...NOTHING_NAMED, dataFolder })
@@ -56,7 +50,7 @@ test('a file from before webhooks keeps its signing key, and an encryption key i
 })
 
 test('old keys that are broken are refused, not replaced', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const good = newKey()
   for (const keys of [
     { signing_key: 'short', sealing_key: good },
@@ -71,7 +65,7 @@ test('old keys that are broken are refused, not replaced', async (t) => {
 })
 
 test('key files hold one or two keys; errors describe an invalid key without showing it', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const [signingKeyFile, encryptionKeyFile] = [join(dataFolder, 's'), join(dataFolder, 'e')]
   const [one, two, three] = [newKey(), newKey(), newKey()]
   const asOpenSsl = Buffer.from(three, 'base64url').toString('base64')
@@ -99,7 +93,7 @@ test('key files hold one or two keys; errors describe an invalid key without sho
 })
 
 test("systemd's credentials are used if no file is named", async (t) => {
-  const [dataFolder, credentialsFolder] = [await temporaryFolder(t), await temporaryFolder(t)]
+  const [dataFolder, credentialsFolder] = [temporaryFolder(t), temporaryFolder(t)]
   const [signing, encryption] = [newKey(), newKey()]
   await writeFile(join(credentialsFolder, 'winnow_signing-key'), signing)
   await writeFile(join(credentialsFolder, 'winnow_encryption-key'), encryption)
@@ -112,14 +106,14 @@ test("systemd's credentials are used if no file is named", async (t) => {
 })
 
 test('with a shared database no keys are made', async (t) => {
-  const dataFolder = await temporaryFolder(t)
+  const dataFolder = temporaryFolder(t)
   const starting = readSecrets({ ...NOTHING_NAMED, databaseUrl: SHARED, dataFolder })
   await assert.rejects(starting, /StartError: SIGNING_KEY_FILE must name a file.*openssl rand/)
   assert.deepEqual(await readdir(dataFolder), [])
 })
 
 test('a gateway with other keys is refused; keys are replaced in three steps', async (t) => {
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const store = await openTestDatabase({ folder, url: await createMigratedDatabase(t) })
   t.after(() => store.destroy())
   const [old, next, foreign] = [newKey(), newKey(), newKey()]

@@ -12,16 +12,12 @@ import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
 import { rescue } from '../../../gateway/requests/follow/rescuer.ts'
 import { cancel, findOwn } from '../../../gateway/requests/own-requests.ts'
-import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
-import { inTransaction, type Store } from '../../../gateway/store/database.ts'
+import { type Store } from '../../../gateway/store/database.ts'
 import { PLACE_TAKEN } from '../../../gateway/store/jobs-in-broker.ts'
-import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { readEvents } from '../../support/http/event-stream.ts'
-import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
-import { fc } from '../../support/basics/property.ts'
 import {
   API,
   callWith,
@@ -29,7 +25,6 @@ import {
   createFileBody,
   FILE_BYTES,
   startGateway,
-  submit,
   submitted,
   uploadFile,
   type Gateway,
@@ -57,6 +52,9 @@ const atOnce = <T>(
     Array.from({ length: times }, (_, i) => gateways.map((gateway) => work(gateway, i))).flat(),
   )
 
+const submitTo = async (gateway: Gateway, key = gateway.key) =>
+  gateway.call('POST', SUBMIT, { key, body: { input: URL_INPUT } })
+
 const countOf = (statuses: readonly number[], status: number) =>
   statuses.filter((each) => each === status).length
 
@@ -70,9 +68,7 @@ test('an account has no more jobs with engines than it may, whichever gateway ha
   const may = 5
   await store.updateTable('accounts').set({ max_concurrent_jobs: may }).execute()
   // more than two batches of the publisher
-  await atOnce(gateways, 75, (gateway) =>
-    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
-  )
+  await atOnce(gateways, 75, (gateway) => submitTo(gateway))
   for (let round = 1; round <= 6; round += 1) {
     await Promise.all(gateways.map((gateway) => gateway.publish()))
     assert.equal(broker.jobs.size, may, `round ${round}`)
@@ -113,40 +109,19 @@ test('a stream on one gateway sends at once what happens on the other', async (t
 test("concurrent submits to both gateways get no more than an account's share of the queue", async (t) => {
   const config = { queueMax: 12, queueMaxPerAccount: 9 }
   const gateways = await startTwo(t, { config })
-  const body = { input: URL_INPUT }
-  const statuses = await atOnce(gateways, 10, async (gateway) =>
-    gateway.call('POST', SUBMIT, { body }).then((reply) => reply.statusCode),
+  const statuses = await atOnce(
+    gateways,
+    10,
+    async (gateway) => (await submitTo(gateway)).statusCode,
   )
   // A single account must leave as many places free as it takes; the next one may take half of
   // those.
   assert.equal(countOf(statuses, 202), 6)
   assert.equal(countOf(statuses, 429), 14)
   const key = await gateways[0].newKey()
-  const others = await atOnce(gateways, 5, async (gateway) =>
-    gateway.call('POST', SUBMIT, { key, body }).then((reply) => reply.statusCode),
-  )
+  const others = await atOnce(gateways, 5, async (each) => (await submitTo(each, key)).statusCode)
   assert.equal(countOf(others, 202), 3)
   assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 9)
-})
-
-test('an account never has more files than allowed', async (t) => {
-  const gateways = await startTwo(t, { config: { filesMaxPerAccount: 7 } })
-  const statuses = await atOnce(gateways, 8, async (gateway) =>
-    gateway.call('POST', '/v1/files', { body: createFileBody() }).then((reply) => reply.statusCode),
-  )
-  assert.equal(countOf(statuses, 201), 7)
-  assert.equal((await rowsOf(gateways[0].store, 'files')).length, 7)
-})
-
-test('an Idempotency-Key makes one request, and every response is the same', async (t) => {
-  const gateways = await startTwo(t)
-  for (const key of ['a', 'b', 'c']) {
-    const submission = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
-    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, submission))
-    assert.deepEqual([...new Set(replies.map((reply) => reply.statusCode))], [202])
-    assert.equal(new Set(replies.map((reply) => reply.body)).size, 1)
-  }
-  assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 3)
 })
 
 test('calls of a key are counted together, and a new minute starts on both', async (t) => {
@@ -167,14 +142,12 @@ test('calls of a key are counted together, and a new minute starts on both', asy
 test('each job is published once, and those that a dead gateway had taken follow', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
-  await atOnce(gateways, 100, (gateway) =>
-    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
-  )
+  await atOnce(gateways, 100, (gateway) => submitTo(gateway))
   await Promise.all(gateways.map((gateway) => gateway.publish()))
   assert.equal(broker.published, 200)
   assert.deepEqual(await rowsOf(store, 'outbox'), [])
   assert.ok((await rowsOf(store, 'requests')).every((row) => row.job_sequence !== null))
-  await gateways[0].call('POST', SUBMIT, { body: { input: URL_INPUT } })
+  await submitTo(gateways[0])
   await store.updateTable('outbox').set({ not_before: '2026-01-02T03:04:20.678Z' }).execute()
   await gateways[1].publish() // the other gateway took the job and died
   assert.equal(broker.published, 200)
@@ -186,9 +159,7 @@ test('each job is published once, and those that a dead gateway had taken follow
 test('a lost job is queued again once', async (t) => {
   const gateways = await startTwo(t)
   const [{ broker, store, clock }] = gateways
-  await atOnce(gateways, 20, (gateway) =>
-    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
-  )
+  await atOnce(gateways, 20, (gateway) => submitTo(gateway))
   await gateways[0].publish()
   broker.jobs.clear()
   clock.advance(600_000)
@@ -263,26 +234,6 @@ test('a starting gateway leaves alone what another one is receiving', async (t) 
   await startGateway(t, { beside: first })
   const [reply] = (await once(upload.end(FILE_BYTES.subarray(4)), 'response')) as [IncomingMessage]
   assert.equal(reply.resume().statusCode, 200)
-})
-
-test('a request canceled on one gateway and completed on the other is paid for if it is COMPLETED', async (t) => {
-  const [first, second] = await startTwo(t)
-  const { accountId, own } = await meteredAccount(first, 1_000)
-  const ends = new Set<string>()
-  for (let round = 0; round < 25; round += 1) {
-    const requestId = (await submit(own, URL_INPUT)).json().request_id
-    await first.event('started', requestId)
-    await second.event('measured', requestId)
-    const row = await findOwn(first.deps, accountId, requestId)
-    await Promise.allSettled([
-      cancel(first.deps, row),
-      second.event('completed', requestId),
-      first.event('completed', requestId), // the same event again
-    ])
-    ends.add((await findOwn(first.deps, accountId, requestId)).status)
-  }
-  await assertSound(first.store, accountId)
-  assert.ok(ends.size > 0)
 })
 
 type PostedMessage = { url: string; headers: Record<string, string>; body: Buffer }
@@ -365,49 +316,4 @@ test('keys are replaced while requests and webhooks are in progress', async (t) 
       await passFrom(one, other, `${i}-${stages.indexOf(other)}`)
     }
   }
-})
-
-type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: number; seconds: number }
-
-const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
-  fc.record({
-    does: fc.constantFrom('credit', 'reserve', 'deduct', 'release'),
-    of: fc.integer({ min: 0, max: 5 }), // so few that many moves share a reference
-    seconds: fc.integer({ min: 0, max: 20 }),
-  }),
-  { minLength: 2, maxLength: 8 },
-)
-
-const MOVES = { credit, reserve, deduct }
-
-test('property: whatever two gateways enter at once, entries add up to the balance without duplicates', async (t) => {
-  const gateways = await startTwo(t)
-  const now = '2026-01-02T03:04:05.678Z'
-  let runs = 0
-  await fc.assert(
-    fc.asyncProperty(ledgerMoves, async (moves) => {
-      const accountId = `property-${(runs += 1)}`
-      const account = { account_id: accountId, name: 'x', created_at: now }
-      await ensureAccount(gateways[0].store, account)
-      const enter = (store: Store, { does, of, seconds }: LedgerMove) => {
-        // A reference can be credited only with one amount, so each amount gets its own.
-        const reference = `${accountId}-${of}${does === 'credit' ? `-${seconds}` : ''}`
-        if (does === 'release') return releaseReservation(store, reference, now)
-        return MOVES[does](store, { accountId, reference, seconds, now })
-      }
-      // Makes each move on both gateways, two per transaction in opposite orders, so deadlocks are
-      // likely.
-      await atOnce(gateways, moves.length, async ({ store }, i) => {
-        const pair = [moves[i]!, moves[(i + 1) % moves.length]!]
-        if (store === gateways[1].store) pair.reverse()
-        await inTransaction(store, async (store) => {
-          for (const move of pair) await enter(store, move)
-        })
-      })
-      await assertSound(gateways[0].store, accountId)
-      const { balance_seconds: balance } = (await findAccount(gateways[0].store, accountId))!
-      assert.ok(Number.isInteger(balance))
-    }),
-    { numRuns: 12 },
-  )
 })

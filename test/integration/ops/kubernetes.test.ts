@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createClient } from '../../../clients/typescript/node.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { JOB_QUEUES } from '../../../shared/broker/streams.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 import { createDatabase } from '../../support/database/start-postgres.ts'
 import { healthOf } from '../../support/engine/health.ts'
 import { promtool } from '../../support/machine/prometheus.ts'
@@ -53,15 +53,9 @@ const EVERYTHING = {
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
 }
 
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubernetes-'))
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  return folder
-}
-
 /** Renders what `helm install winnow` makes of these values, in the namespace `audio`. */
 async function renderChart(t: TestContext, values: object): Promise<string> {
-  const file = join(await newFolder(t), 'values.json')
+  const file = join(temporaryFolder(t), 'values.json')
   await writeFile(file, JSON.stringify(values))
   return helm('template', 'winnow', CHART, '--namespace', 'audio', '--values', file)
 }
@@ -88,7 +82,7 @@ const envOf = (object: KubernetesObject): Record<string, string> =>
   Object.fromEntries(containerOf(object).env.map(({ name, value = '127.0.0.1' }) => [name, value]))
 
 test('the rendered objects are valid for Kubernetes, KEDA and the Prometheus operator', async (t) => {
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   await helm('lint', '--strict', CHART, '--set', 'publicUrl=http://a,media.bucket=b')
   const [least, most] = [await renderChart(t, NEEDED), await renderChart(t, EVERYTHING)]
   for (const version of ['1.30', '1.37']) {
@@ -207,7 +201,7 @@ test('engines scale by the work of all gateways, counted once, and not at all by
     eval_time: `${minute}m`,
     exp_samples: values.map((value) => ({ labels: '{}', value })),
   })
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const tests = [
     {
       interval: '1m',
@@ -232,7 +226,7 @@ async function mountSecret(folder: string, values: Readonly<Record<string, strin
 }
 
 test('its gateway and engine run: their settings, secrets, probes and ports fit Winnow', async (t) => {
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const [http, rpc, ofGateway, control, ofEngine] = await freePorts(5)
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
   t.after(() => nats.process.kill('SIGKILL'))

@@ -2,22 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { readOwnAddress, writeOwnAddress } from '../../../shared/own-address.ts'
+import { temporaryFolder } from '../../support/basics/temporary-folder.ts'
 
 const ADDRESS = 'http://127.0.0.1:4711'
 
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-address-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
-
 test('the address of the running gateway is found, only by its own user, until the gateway exits', async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   assert.equal(readOwnAddress(folder), undefined)
   assert.equal(readOwnAddress(join(folder, 'none')), undefined)
   const remove = await writeOwnAddress(folder, ADDRESS)
@@ -29,7 +24,7 @@ test('the address of the running gateway is found, only by its own user, until t
 })
 
 test('the address of a killed gateway is not used', async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   const { pid } = spawnSync('true') // has already exited
   const write = (text: string) => writeFile(join(folder, 'address'), text)
   await write(`${ADDRESS}\nprocess ${pid} on ${hostname()}\n`)
@@ -43,7 +38,7 @@ test('the address of a killed gateway is not used', async (t) => {
 })
 
 test("a gateway that exits leaves its successor's address in place", async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   const remove = await writeOwnAddress(folder, ADDRESS)
   await writeFile(join(folder, 'address'), `http://127.0.0.1:4712\nprocess 1 on ${hostname()}\n`)
   await remove()

@@ -1,14 +1,14 @@
 /** A small server that implements the API, for tests of the command-line client. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { separate } from '../../../scripts/cli/separate/command.ts'
+import { temporaryFolder } from '../basics/temporary-folder.ts'
 import { serve } from '../http/serve.ts'
 
 export const KEY = 'sep_1_secret'
@@ -48,7 +48,16 @@ const SEPARATORS = [
   { name: 'mini', answers: 'text', stems: [] },
 ]
 
-export async function startService(t: TestContext): Promise<FakeService> {
+/** Starts the service and makes a folder with `song.mp3` and other files, all of the same content. */
+export async function start(t: TestContext, ...names: string[]) {
+  const folder = temporaryFolder(t)
+  for (const name of ['song.mp3', ...names]) {
+    await writeFile(join(folder, name), Buffer.alloc(300_000, 'song'))
+  }
+  return { service: await startService(t), folder, song: join(folder, 'song.mp3') }
+}
+
+async function startService(t: TestContext): Promise<FakeService> {
   const service: FakeService = {
     base: '',
     calls: [],
@@ -160,16 +169,6 @@ async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {
     }
   }
   reply.end()
-}
-
-/** Makes a folder of files with the same content, which is removed after the test. */
-export async function makeFolder(t: TestContext, ...names: string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'separate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  for (const name of ['song.mp3', ...names]) {
-    await writeFile(join(folder, name), Buffer.alloc(300_000, 'song'))
-  }
-  return folder
 }
 
 /** Runs the command with the service's address in its environment. */

@@ -12,8 +12,6 @@ import * as allAccounts from '../../../gateway/store/all-accounts.ts'
 import * as activity from '../../../gateway/store/activity.ts'
 import * as apiKeys from '../../../gateway/store/api-keys.ts'
 import * as changes from '../../../gateway/store/changes.ts'
-import type * as copy from '../../../gateway/store/copy.ts'
-import * as database from '../../../gateway/store/database.ts'
 import * as deliveries from '../../../gateway/store/deliveries.ts'
 import * as attempts from '../../../gateway/store/delivery-attempts.ts'
 import * as endpointDeliveries from '../../../gateway/store/endpoint-deliveries.ts'
@@ -38,22 +36,41 @@ import type { RequestRow } from '../../../gateway/store/schema/tables.ts'
 import type { Rows } from './store-rows.ts'
 
 export type Call = (store: Store, rows: Rows) => unknown
-/**
- * For each exported function of a module, a call that runs all its statements, or the reason why
- * there is none.
- */
-type Calls<Module> = {
-  [Name in keyof Module as Module[Name] extends (...given: never[]) => unknown ? Name : never]:
-    Call | string
-}
 
-const PURE = 'it asks nothing'
+/** Exported functions that ask nothing, or that read all there is while nobody else does. */
+export const NOT_CALLED = [
+  'newestFirst',
+  'promptsOfRow',
+  'isKnownAttempt',
+  'outputKeysOf',
+  'secretsOf',
+  'fileStatus',
+  'mediaOf',
+  'isPostgres',
+  'inTransaction',
+  'oneAtATime',
+  'copyDatabase',
+]
+
 const page = { limit: 10 }
 const startAt = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 const SOME = 'there is some'
 
-const ofRequests: Calls<typeof requests> = {
-  promptsOfRow: PURE,
+const addressOf = ({ endpoint_id, url }: { endpoint_id: string; url: string }) => ({
+  endpointId: endpoint_id,
+  url,
+})
+
+/** Calls a function twice, so that the second call finds the result of the first. */
+const twice =
+  (work: (store: Store, entry: Rows['entry']) => Promise<unknown>): Call =>
+  async (store, { entry }) => {
+    await work(store, entry)
+    await work(store, entry)
+  }
+
+/** By the name of each exported function, a call that runs all its statements. */
+export const CALLS = {
   insertRequest: (store, { open }) =>
     requests.insertRequest(store, { ...open, request_id: 'req_new' }),
   findRequest: (store, { open }) => requests.findRequest(store, open.request_id),
@@ -73,7 +90,6 @@ const ofRequests: Calls<typeof requests> = {
   listOpen: (store, { account }) => requests.listOpen(store, account.account_id, 10),
   openRequests: (store) => requests.openRequests(store),
   lastCompleted: (store) => requests.lastCompleted(store, 10),
-  isKnownAttempt: PURE,
   renameRequest: (store, { open }) => requests.renameRequest(store, open.request_id, 'new.wav'),
   noteCounted: (store, { open }) => requests.noteCounted(store, open.request_id, 'attempt_new'),
   noteMeasured: (store, { open }) =>
@@ -108,10 +124,7 @@ const ofRequests: Calls<typeof requests> = {
     requests.setJobSequence(store, { request_id, message_id: request_id }, 1),
   requeueRequest: (store, { open, now }) =>
     requests.requeueRequest(store, open, { now, interruptions: 0 }),
-}
 
-const ofRetention: Calls<typeof retention> = {
-  outputKeysOf: PURE,
   giveUpExpiredFiles: async (store, { future }) =>
     assert.ok(await retention.giveUpExpiredFiles(store, { ...page, now: future }), SOME),
   async giveUpOutputs(store, { future }) {
@@ -144,9 +157,7 @@ const ofRetention: Calls<typeof retention> = {
     retention.giveUpLateOutputs(store, done.request_id, now),
   giveUpOtherPlaces: (store, { done, now }) =>
     retention.giveUpOtherPlaces(store, { ...done, attempt_ids: 'attempt-7 ' }, now),
-}
 
-const ofDeliveries: Calls<typeof deliveries> = {
   insertDeliveries: (store, { delivery, open }) =>
     deliveries.insertDeliveries(store, [
       { ...delivery, webhook_id: 'msg_new', request_id: open.request_id },
@@ -172,9 +183,7 @@ const ofDeliveries: Calls<typeof deliveries> = {
   findClaimed: (store, { delivery }) => deliveries.findClaimed(store, delivery.webhook_id, 'claim'),
   changeDelivery: (store, { delivery }) =>
     deliveries.changeDelivery(store, delivery, { state: 'delivered' }),
-}
 
-const ofEndpointDeliveries: Calls<typeof endpointDeliveries> = {
   async listDeliveries(store, { endpoint: { endpoint_id: id }, now: created_at }) {
     const first = await endpointDeliveries.listDeliveries(store, id, page)
     assert.ok(first.length > 0, SOME)
@@ -191,19 +200,11 @@ const ofEndpointDeliveries: Calls<typeof endpointDeliveries> = {
   },
   endWaiting: (store, { endpoint }) =>
     endpointDeliveries.endWaiting(store, endpoint.endpoint_id, { ...page, reason: 'gone' }),
-}
 
-const addressOf = ({ endpoint_id, url }: { endpoint_id: string; url: string }) => ({
-  endpointId: endpoint_id,
-  url,
-})
-
-const ofWebhookEndpoints: Calls<typeof webhookEndpoints> = {
   insertEndpoint: (store, { endpoint }) =>
     webhookEndpoints.insertEndpoint(store, { ...endpoint, endpoint_id: newId('ep') }),
   listEndpoints: (store, { account }) => webhookEndpoints.listEndpoints(store, account.account_id),
   findEndpoint: (store, { endpoint }) => webhookEndpoints.findEndpoint(store, endpoint.endpoint_id),
-  secretsOf: PURE,
   changeEndpoint: (store, { endpoint }) =>
     webhookEndpoints.changeEndpoint(store, endpoint.endpoint_id, { description: 'x' }),
   deleteEndpoint: (store, { endpoint }) =>
@@ -218,9 +219,7 @@ const ofWebhookEndpoints: Calls<typeof webhookEndpoints> = {
   listAllEndpoints: (store) => webhookEndpoints.listAllEndpoints(store, { ...page, after: '' }),
   replaceSecrets: (store, { endpoint }) =>
     webhookEndpoints.replaceSecrets(store, endpoint, { secret: 'x', old_secret: null }),
-}
 
-const ofAttempts: Calls<typeof attempts> = {
   insertAttempt: (store, { attempt }) =>
     attempts.insertAttempt(store, { ...attempt, attempt_id: newId('try') }),
   readAttempts: (store, { delivery }) => attempts.readAttempts(store, delivery.webhook_id),
@@ -228,10 +227,7 @@ const ofAttempts: Calls<typeof attempts> = {
     await attempts.latestAttempts(store, 10)
     await attempts.latestAttempts(store, 10, account.account_id)
   },
-}
 
-const ofFiles: Calls<typeof files> = {
-  fileStatus: PURE,
   insertFile: (store, { file }) => files.insertFile(store, { ...file, file_id: 'file_new' }),
   findFile: (store, { file }) => files.findFile(store, file.file_id),
   async listFiles(store, { account, file }) {
@@ -245,9 +241,7 @@ const ofFiles: Calls<typeof files> = {
   markFileUploaded: (store, { file, now, future }) =>
     files.markFileUploaded(store, file.file_id, { uploaded_at: now, expires_at: future }),
   setFileDuration: (store, { file }) => files.setFileDuration(store, file.file_id, 1),
-}
 
-const ofIdempotencyKeys: Calls<typeof idempotencyKeys> = {
   takeIdempotencyKey: (store, { account, done, now, future }) =>
     idempotencyKeys.takeIdempotencyKey(
       store,
@@ -266,17 +260,7 @@ const ofIdempotencyKeys: Calls<typeof idempotencyKeys> = {
   forgetAnswer: (store, { done }) => idempotencyKeys.forgetAnswer(store, done.request_id),
   deleteExpiredIdempotencyKeys: (store, { now }) =>
     idempotencyKeys.deleteExpiredIdempotencyKeys(store, { ...page, now }),
-}
 
-/** Calls a function twice, so that the second call finds the result of the first. */
-const twice =
-  (work: (store: Store, entry: Rows['entry']) => Promise<unknown>): Call =>
-  async (store, { entry }) => {
-    await work(store, entry)
-    await work(store, entry)
-  }
-
-const ofLedger: Calls<typeof ledger> = {
   credit: twice((store, entry) => ledger.credit(store, entry)),
   reserve: twice((store, entry) => ledger.reserve(store, entry)),
   async raiseReservation(store, { entry }) {
@@ -291,16 +275,12 @@ const ofLedger: Calls<typeof ledger> = {
     await ledger.reserve(store, entry)
     await ledger.releaseReservation(store, entry.reference, now)
   },
-}
 
-const ofJobsInBroker: Calls<typeof jobsInBroker> = {
   countJobs: (store, { account }) => jobsInBroker.countJobs(store, account.account_id, 10),
   jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
   takePlaces: (store, { open }) => jobsInBroker.takePlaces(store, [open.request_id]),
   givePlaceBack: (store, { open }) => jobsInBroker.givePlaceBack(store, open.request_id),
-}
 
-const ofOutbox: Calls<typeof outbox> = {
   putInOutbox: (store, { now }) =>
     outbox.putInOutbox(
       store,
@@ -319,9 +299,7 @@ const ofOutbox: Calls<typeof outbox> = {
     outbox.putOff(store, { ...open, message_id: 'one', tries: 0 }, future),
   removeFromOutbox: (store) => outbox.removeFromOutbox(store, ['one', 'two']),
   withdrawFromOutbox: (store, { open }) => outbox.withdrawFromOutbox(store, open.request_id),
-}
 
-const ofPageSessions: Calls<typeof pageSessions> = {
   putPageSession: (store, { key, future }) =>
     pageSessions.putPageSession(store, {
       secret_hash: newId('hash'),
@@ -335,9 +313,7 @@ const ofPageSessions: Calls<typeof pageSessions> = {
   deletePageSessionsOf: (store, { account }) =>
     pageSessions.deletePageSessionsOf(store, account.account_id),
   deleteExpiredPageSessions: (store, { now }) => pageSessions.deleteExpiredPageSessions(store, now),
-}
 
-const ofShares: Calls<typeof shares> = {
   insertShare: (store, { account, done, now, future }) =>
     shares.insertShare(store, {
       share_id: newId('share'),
@@ -351,21 +327,16 @@ const ofShares: Calls<typeof shares> = {
   findShare: (store, { now }) => shares.findShare(store, 'hash', now),
   deleteShare: (store, { account }) => shares.deleteShare(store, account.account_id, 'share_new'),
   deleteExpiredShares: (store, { now }) => shares.deleteExpiredShares(store, now),
-}
 
-const ofAccounts: Calls<typeof accounts> = {
   ensureAccount: (store, { account }) => accounts.ensureAccount(store, account),
   findAccount: (store, { account }) => accounts.findAccount(store, account.account_id),
   accountOf: (store, { account }) => accounts.accountOf(store, account),
-  mediaOf: PURE,
   heldMedia: (store) => accounts.heldMedia(store),
   listAccounts: (store) => accounts.listAccounts(store),
   accountsToClose: (store) => accounts.accountsToClose(store),
   updateAccount: (store, { account, now }) =>
     accounts.updateAccount(store, account.account_id, { disabled_at: now }),
-}
 
-const ofApiKeys: Calls<typeof apiKeys> = {
   putApiKey: (store, { key }) => apiKeys.putApiKey(store, key),
   findApiKeys: (store, { key }) => apiKeys.findApiKeys(store, [key.key_id]),
   deleteApiKeys: (store, { account }) => apiKeys.deleteApiKeys(store, account.account_id),
@@ -378,9 +349,7 @@ const ofApiKeys: Calls<typeof apiKeys> = {
     apiKeys.updateApiKey(store, key.key_id, { revoked_at: now }),
   noteKeyUse: (store, { key, now }) => apiKeys.noteKeyUse(store, key.key_id, now),
   hasApiKeys: (store) => apiKeys.hasApiKeys(store),
-}
 
-const ofChanges: Calls<typeof changes> = {
   addChange: (store, { account, key, now }) =>
     changes.addChange(store, {
       created_at: now,
@@ -408,9 +377,7 @@ const ofChanges: Calls<typeof changes> = {
     await changes.listChanges(store, { ...page, after, action: 'key.create' })
     await changes.listChanges(store, { ...page, accountId: account.account_id, after })
   },
-}
 
-const ofAllAccounts: Calls<typeof allAccounts> = {
   async listAllRequests(store, { account: { account_id: accountId }, open }) {
     const after = startAt(open)
     for (const each of [{}, { accountId }, { after }, { accountId, after }]) {
@@ -427,89 +394,54 @@ const ofAllAccounts: Calls<typeof allAccounts> = {
   useOfAccounts: (store, { past }) =>
     allAccounts.useOfAccounts(store, { day: past.slice(0, 10), addedFrom: past }),
   bytesThatExpire: (store, { future }) => allAccounts.bytesThatExpire(store, future),
-}
 
-/** The calls for each module, by file name. */
-export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | string>>>> = {
-  accounts: ofAccounts,
-  activity: {
-    countEnded: (store, { past, future }) =>
-      activity.countEnded(store, { from: past, before: future }),
-  } satisfies Calls<typeof activity>,
-  'api-keys': ofApiKeys,
-  changes: ofChanges,
-  'all-accounts': ofAllAccounts,
-  copy: { copyDatabase: 'it reads all there is, while nobody else does' } satisfies Calls<
-    typeof copy
-  >,
-  database: { isPostgres: PURE, inTransaction: PURE, oneAtATime: PURE } satisfies Calls<
-    typeof database
-  >,
-  deliveries: ofDeliveries,
-  'delivery-attempts': ofAttempts,
-  'endpoint-deliveries': ofEndpointDeliveries,
-  files: ofFiles,
-  'idempotency-keys': ofIdempotencyKeys,
-  installation: {
-    keepInstallation: (store) => installation.keepInstallation(store, 'inst_new'),
-    setMediaPlace: (store) => installation.setMediaPlace(store, 'here'),
-    useAdminCode: (store, { now }) => installation.useAdminCode(store, now),
-  } satisfies Calls<typeof installation>,
-  'jobs-in-broker': ofJobsInBroker,
-  ledger: ofLedger,
-  outbox: ofOutbox,
-  pages: { newestFirst: PURE },
-  'page-sessions': ofPageSessions,
-  'rate-windows': {
-    countCall: (store, { key, now, future }) =>
-      rateWindows.countCall(store, { keyId: key.key_id, now, endsAt: future, latest: future }),
-    deleteOldWindows: (store, { now }) => rateWindows.deleteOldWindows(store, now),
-  } satisfies Calls<typeof rateWindows>,
-  'request-logs': {
-    appendLogs: (store, { done, now }) =>
-      requestLogs.appendLogs(store, done.request_id, [{ timestamp: now, message: 'x' }]),
-    readLogs: (store, { done }) => requestLogs.readLogs(store, done.request_id),
-  } satisfies Calls<typeof requestLogs>,
-  requests: ofRequests,
-  retention: ofRetention,
-  'secret-checks': {
-    keepSecretCheck: (store) => secretChecks.keepSecretCheck(store, 'check', 'sealed'),
-    replaceSecretCheck: (store) => secretChecks.replaceSecretCheck(store, 'check', 'sealed'),
-  } satisfies Calls<typeof secretChecks>,
-  shares: ofShares,
-  usage: {
-    addUse: (store, { account }) =>
-      usage.addUse(store, {
-        account_id: account.account_id,
-        day: '2026-01-02',
-        completed: 1,
-        failed: 0,
-        audio_seconds: 1,
-      }),
-    readUsage: (store, { account }) =>
-      usage.readUsage(store, account.account_id, { from: '2026-01-01', to: '2026-02-01' }),
-    async listUsage(store, { account: { account_id: accountId } }) {
-      const range = { from: '2026-01-01', to: '2026-02-01', ...page }
-      const after = { day: '2026-01-02', account_id: accountId }
-      await usage.listUsage(store, range)
-      await usage.listUsage(store, { ...range, accountId, after })
-    },
-    usedSince: (store, { account }) => usage.usedSince(store, account.account_id, '2026-01-01'),
-  } satisfies Calls<typeof usage>,
-  'webhook-endpoints': ofWebhookEndpoints,
-  'work-counts': {
-    countWork: (store, { now }) => workCounts.countWork(store, now),
-  } satisfies Calls<typeof workCounts>,
-}
+  countEnded: (store, { past, future }) =>
+    activity.countEnded(store, { from: past, before: future }),
+
+  keepInstallation: (store) => installation.keepInstallation(store, 'inst_new'),
+  setMediaPlace: (store) => installation.setMediaPlace(store, 'here'),
+  useAdminCode: (store, { now }) => installation.useAdminCode(store, now),
+
+  countCall: (store, { key, now, future }) =>
+    rateWindows.countCall(store, { keyId: key.key_id, now, endsAt: future, latest: future }),
+  deleteOldWindows: (store, { now }) => rateWindows.deleteOldWindows(store, now),
+
+  appendLogs: (store, { done, now }) =>
+    requestLogs.appendLogs(store, done.request_id, [{ timestamp: now, message: 'x' }]),
+  readLogs: (store, { done }) => requestLogs.readLogs(store, done.request_id),
+
+  keepSecretCheck: (store) => secretChecks.keepSecretCheck(store, 'check', 'sealed'),
+  replaceSecretCheck: (store) => secretChecks.replaceSecretCheck(store, 'check', 'sealed'),
+
+  addUse: (store, { account }) =>
+    usage.addUse(store, {
+      account_id: account.account_id,
+      day: '2026-01-02',
+      completed: 1,
+      failed: 0,
+      audio_seconds: 1,
+    }),
+  readUsage: (store, { account }) =>
+    usage.readUsage(store, account.account_id, { from: '2026-01-01', to: '2026-02-01' }),
+  async listUsage(store, { account: { account_id: accountId } }) {
+    const range = { from: '2026-01-01', to: '2026-02-01', ...page }
+    const after = { day: '2026-01-02', account_id: accountId }
+    await usage.listUsage(store, range)
+    await usage.listUsage(store, { ...range, accountId, after })
+  },
+  usedSince: (store, { account }) => usage.usedSince(store, account.account_id, '2026-01-01'),
+
+  countWork: (store, { now }) => workCounts.countWork(store, now),
+} satisfies Record<string, Call>
 
 /** Calls that insert a row into each table that `makeRows` leaves empty. */
-export const ADDING = [
-  ofAttempts.insertAttempt,
-  ofIdempotencyKeys.takeIdempotencyKey,
-  ofLedger.credit,
-  ofPageSessions.putPageSession,
-  ofShares.insertShare,
-  ofChanges.addChange,
-  ofRetention.giveUpLateOutputs,
-  CALLS['request-logs']!.appendLogs,
-] as readonly Call[]
+export const ADDING: readonly Call[] = [
+  CALLS.insertAttempt,
+  CALLS.takeIdempotencyKey,
+  CALLS.credit,
+  CALLS.putPageSession,
+  CALLS.insertShare,
+  CALLS.addChange,
+  CALLS.giveUpLateOutputs,
+  CALLS.appendLogs,
+]

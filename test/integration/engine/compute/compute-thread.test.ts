@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import { ComputeLostError } from '../../../../engine/compute/compute-errors.ts'
 import { ComputeProcess } from '../../../../engine/compute/compute-process.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { ComputeWatchdog } from '../../../../engine/compute/compute-watchdog.ts'
 import { freeMemory } from '../../../../engine/compute/free-memory.ts'
-import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { TAGGER } from '../../../../models/tagger/config.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { TEXT_ENCODER_FOLDER } from '../../../support/models/golden.ts'
 
 const log = createLogger('test', 'silent')
@@ -74,29 +72,6 @@ test('a thread that does not answer has no heartbeat', async (t) => {
     () => 'ended',
   )
   assert.equal(await Promise.race([beat, sleep(300)]), undefined)
-})
-
-test('a job is let go at once even if its call hangs', async (t) => {
-  const thread = await ComputeThread.start(
-    OPTIONS,
-    log,
-    new URL('../../../support/engine/silent-worker.ts', import.meta.url),
-  )
-  t.after(() => thread.stop())
-  const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))
-  const stop = new AbortController()
-  const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
-  const separating = scheduler.separate(
-    {
-      model: 'mini',
-      request: { chunk, spans: [], acceleration: 'fast' },
-      heads: [{ prompt: '', seed: 0 }],
-    },
-    { accountId: 'a', requestId: 'r' },
-    { signal: stop.signal, onStep: () => undefined },
-  )
-  stop.abort(new Error('canceled'))
-  await assert.rejects(separating, /canceled/)
 })
 
 test('with XLA the shapes in use are compiled while the thread keeps answering', async (t) => {
@@ -176,8 +151,7 @@ test('a process that hangs is killed and started again, alone', async (t) => {
 })
 
 test("a process that can't be restarted is given up", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'given-up-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const textEncoderFolder = join(folder, 'text-encoder')
   await symlink(TEXT_ENCODER_FOLDER, textEncoderFolder)
   const own = { ...OPTIONS, models: [MINI], textEncoderFolder, leftOut: [TAGGER] }
@@ -192,8 +166,7 @@ test("a process that can't be restarted is given up", async (t) => {
 })
 
 test('a control group limits free memory, not counting its file cache', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'cgroup-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   await mkdir(join(root, 'service/engine'), { recursive: true })
   assert.ok(freeMemory(root, '/service/engine') > 5_000)
   await writeFile(join(root, 'service/memory.max'), '10000\n')

@@ -1,12 +1,11 @@
 /** Runs out of device memory with the real scheduler, compute thread and model. */
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import { LaneTooLargeError } from '../../../../engine/compute/compute-errors.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { assertClose } from '../../../support/basics/assert-close.ts'
 import { TEXT_ENCODER_FOLDER } from '../../../support/models/golden.ts'
 import { laneRequest, noise } from '../../../support/models/lanes.ts'
 
@@ -33,35 +32,13 @@ async function separate(scheduler: Scheduler, lane: number, channels = 1) {
   return result!
 }
 
-async function schedulerOf(t: TestContext, program?: URL) {
-  const thread = await ComputeThread.start(OPTIONS, log, program)
-  t.after(() => thread.stop())
-  const budget = new BatchBudget(400, log)
-  let shortages = 0
-  const outOfMemory = () => {
-    shortages += 1
-  }
-  const scheduler = new Scheduler(thread, new Map([['mini', budget]]), { outOfMemory })
-  return { thread, budget, scheduler, shortages: () => shortages }
-}
-
-test('a batch for which there is no memory is split, and every lane gets its own result', async (t) => {
-  const plenty = await schedulerOf(t)
-  const alone = []
-  for (const lane of [1, 2, 3, 4, 5]) alone.push(await separate(plenty.scheduler, lane))
-  assert.equal(plenty.shortages(), 0)
-
-  const short = await schedulerOf(t, SHORT)
-  const together = await Promise.all([1, 2, 3, 4, 5].map((lane) => separate(short.scheduler, lane)))
-  assert.ok(short.shortages() >= 1)
-  assert.ok(short.budget.framesMax < 400, `${short.budget.framesMax} frames`)
-  for (const [i, { target }] of together.entries()) {
-    assertClose(target[0]!, alone[i]!.target[0]!, { absolute: 1e-5 })
-  }
-})
-
 test('a lane that does not fit alone fails, but the others in its batch do not', async (t) => {
-  const { scheduler, shortages, thread } = await schedulerOf(t, SHORT)
+  const thread = await ComputeThread.start(OPTIONS, log, SHORT)
+  t.after(() => thread.stop())
+  let shortages = 0
+  const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(400, log)]]), {
+    outOfMemory: () => void (shortages += 1),
+  })
   await separate(scheduler, 1)
   const { memoryBytes } = thread.held
   const results = await Promise.allSettled([
@@ -74,7 +51,7 @@ test('a lane that does not fit alone fails, but the others in its batch do not',
     ['fulfilled', 'rejected', 'fulfilled'],
   )
   assert.ok((results[1] as PromiseRejectedResult).reason instanceof LaneTooLargeError)
-  assert.ok(shortages() >= 1)
+  assert.ok(shortages >= 1)
   await thread.beat()
   const growth = thread.held.memoryBytes - memoryBytes
   assert.ok(growth < 2 ** 20, `${growth} bytes are held after what failed`)

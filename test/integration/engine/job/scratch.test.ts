@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeJobFolder, prepareScratch } from '../../../../engine/job/scratch.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 test('leftovers of killed engines are removed; files of live ones and foreign files stay', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'winnow-scratch-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   const scratch = join(root, 'scratch')
   await prepareScratch(scratch)
   const pidOfNobody = 2 ** 22 + 1 // Linux never assigns ids above 2^22

@@ -1,9 +1,8 @@
 /** How a job ends when the device, the store or the broker fails. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, type TestContext } from 'node:test'
 import {
@@ -19,8 +18,9 @@ import { soundsOptions } from '../../../../shared/request-kind.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 import { readTaggerConfig } from '../../../../models/tagger/config.ts'
 import type { Event, Progress } from '../../../../shared/messages.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { isForTagger, makeJob, makeJobDeps, makeTags } from '../../../support/engine/job-parts.ts'
-import { makeMedia } from '../../../support/media/make-media.ts'
+import { makeMedia, type Tracks } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { wavBytes } from '../../../support/media/wav.ts'
 import { serve } from '../../../support/http/serve.ts'
@@ -70,8 +70,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
-  const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const seen = {
     events: [] as Event[],
     reports: [] as Report[],
@@ -136,13 +135,32 @@ test('an attempt reports the device seconds that it used, however it ends', asyn
   assert.deepEqual([last?.type, last?.device_seconds], ['released', 0.25])
 })
 
-test('a job whose device fails is released, and its engine is notified', async (t) => {
-  const { outcome, last, deviceFailed } = await serveJob(t, {
-    fails: new DeviceError('gone'),
-    tries: 5,
+const FULL = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+const AWAY = new SourceUnavailableError('away')
+/** What fails, at which attempt, what else is wrong, and how the attempt ends. */
+const FAILURES: [Error, number, Partial<Setting>, string][] = [
+  [new DeviceError('gone'), 5, {}, 'released interruption'],
+  [new ModelError('no sample'), 1, {}, 'failed MODEL_FAILED'],
+  [new NativeError('of unknown cause'), 1, {}, 'released interruption'],
+  [new NativeError('of unknown cause'), 2, {}, 'failed MODEL_FAILED'],
+  [new LaneTooLargeError('OOM'), 1, {}, 'released interruption'],
+  [new LaneTooLargeError('OOM'), 2, {}, 'failed CHUNK_TOO_LARGE'],
+  [new Error('a bug'), 1, {}, 'released interruption'],
+  [new Error('a bug'), 2, {}, 'failed MODEL_FAILED'],
+  [FULL, 5, { scratchIsFull: true }, 'released outage'],
+  [FULL, 5, { scratchIsFull: false }, 'released interruption'], // the job itself fills the disk
+  [AWAY, 5, { storeIsAway: true }, 'released outage'],
+  [AWAY, 5, { storeIsAway: false }, 'released interruption'],
+]
+for (const [fails, tries, trouble, end] of FAILURES) {
+  test(`attempt ${tries} with ${fails.name}: ${fails.message} ends as ${end}`, async (t) => {
+    const { outcome, last, deviceFailed } = await serveJob(t, { fails, tries, ...trouble })
+    if (last?.type === 'released') assert.equal(`released ${last.cause}`, end)
+    else assert.equal(last?.type === 'failed' && `failed ${last.error.code}`, end)
+    assert.equal(outcome, last?.type)
+    assert.equal(deviceFailed, fails instanceof DeviceError ? 1 : 0, 'its engine is notified')
   })
-  assert.deepEqual([outcome, last?.type, deviceFailed], ['released', 'released', 1])
-})
+}
 
 test('media of more samples than allowed is refused once it is measured', async (t) => {
   const dense = wavBytes([noise(0.6, 768_000)], 768_000)
@@ -227,15 +245,18 @@ test('a job that fails before its media is measured still reports its start firs
   )
 })
 
+/** Answers with media for the source, and takes the outputs. */
+async function mediaStore(t: TestContext, ...media: [string, Tracks]): Promise<RequestListener[]> {
+  const path = join(temporaryFolder(t), 'source')
+  await makeMedia(path, ...media)
+  const bytes = await readFile(path)
+  return [(_, response) => void response.end(bytes), takeOutput]
+}
+
 test('a job uses the track that its options name, and its logs say so', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tracks-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'camera.mov')
   const mono = (seed: number) => ({ planes: [noise(1, 8_000, seed)], sampleRate: 8_000 })
   const audio = [1, 2].map((seed) => ({ ...mono(seed), encoder: 'pcm_s16le' }))
-  await makeMedia(path, 'mov', { audio })
-  const bytes = await readFile(path)
-  const answers = [(_, response) => void response.end(bytes), takeOutput] as RequestListener[]
+  const answers = await mediaStore(t, 'mov', { audio })
   const logsOf = async (audio_track?: number) => {
     const options = audio_track === undefined ? {} : { audio_track }
     const { last } = await serveJob(t, { answers, options })
@@ -246,60 +267,6 @@ test('a job uses the track that its options name, and its logs say so', async (t
   assert.match(await logsOf(), /2 channels[^]*2 tracks of one channel each/)
   assert.match(await logsOf(2), /1 channel\.[^]*Track 2 .* is separated; left out: 1 /)
   assert.match(await logsOf(3), /has 2 tracks of sound, so audio_track can't be 3/)
-})
-
-test('a job whose input the model refuses fails at once', async (t) => {
-  const { outcome, last, deviceFailed } = await serveJob(t, { fails: new ModelError('no sample') })
-  assert.equal(last?.type === 'failed' && last.error.code, 'MODEL_FAILED')
-  assert.deepEqual([outcome, deviceFailed], ['failed', 0])
-})
-
-test('a TensorFlow failure of unknown cause gets two attempts', async (t) => {
-  const fails = new NativeError('size')
-  assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
-  assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
-})
-
-test('a job whose chunk is too large for the device gets two attempts, and its engine is not blamed', async (t) => {
-  const fails = new LaneTooLargeError('OOM')
-  const first = await serveJob(t, { fails, tries: 1 })
-  assert.deepEqual([first.last?.type, first.deviceFailed], ['released', 0])
-  const second = await serveJob(t, { fails, tries: 2 })
-  assert.equal(second.last?.type === 'failed' && second.last.error.code, 'CHUNK_TOO_LARGE')
-  assert.equal(second.deviceFailed, 0)
-})
-
-test('an unclassified error gets two attempts, and a full disk gets more', async (t) => {
-  const fails = new Error('a bug')
-  assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
-  assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
-  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
-  assert.equal((await serveJob(t, { fails: full, tries: 5 })).last?.type, 'released')
-})
-
-test('a job is released uncounted if the disk is full without it, and counted if it fills the disk', async (t) => {
-  const fails = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
-  for (const [scratchIsFull, cause] of [
-    [true, 'outage'],
-    [false, 'interruption'],
-  ] as const) {
-    const { last } = await serveJob(t, { fails, tries: 5, scratchIsFull })
-    assert.equal(last?.type === 'released' && last.cause, cause)
-  }
-})
-
-test('a job released in a store outage is reported so; one whose own transfer fails is not', async (t) => {
-  for (const [storeIsAway, cause] of [
-    [true, 'outage'],
-    [false, 'interruption'],
-  ] as const) {
-    const { last } = await serveJob(t, {
-      fails: new SourceUnavailableError('away'),
-      tries: 5,
-      storeIsAway,
-    })
-    assert.equal(last?.type === 'released' && last.cause, cause)
-  }
 })
 
 test("an output that the store can't take is sent again, and the outage is recorded", async (t) => {
@@ -341,14 +308,10 @@ test("a job stopped while its outcome can't be stored ends at once", async (t) =
 })
 
 test('re-encoding a picture counts toward progress and the time left', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'webm-'))
-  t.after(() => rm(folder, { recursive: true }))
-  await makeMedia(join(folder, 'source'), 'webm', {
+  const answers = await mediaStore(t, 'webm', {
     audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
     video: { seconds: 4, encoder: 'libvpx' },
   })
-  const webm = await readFile(join(folder, 'source'))
-  const answers: RequestListener[] = [(_, response) => void response.end(webm), takeOutput]
   const { outcome, reports } = await serveJob(t, { answers })
   assert.equal(outcome, 'completed')
   const parts = reports.map(({ progress }) => progress)

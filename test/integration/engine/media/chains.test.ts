@@ -6,19 +6,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import type { AudioTrack } from '../../../support/media/make-media.ts'
 import { assertClose } from '../../../support/basics/assert-close.ts'
 import { noise, sine } from '../../../support/media/signals.ts'
-import {
-  assertBetween,
-  assertNear,
-  correlation,
-  mediaFolder,
-  NO_LIMITS,
-  readSound,
-  wholeOf,
-} from './read-sound.ts'
+import { assertBetween, assertNear, correlation, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
 
@@ -121,18 +112,6 @@ describe('chained Ogg', () => {
     )
     assert.equal(planes[0]!.length, 48_000 * 3.4)
     assert.match(mixture.remarks[1]!, /^Recording 2 of the source is left out: /)
-  })
-
-  test('through the engine’s process: measured first, then decoded, with remarks', async () => {
-    const path = await chain('ogg', 'libvorbis', [SAME, SLOW])
-    const processes = new SoundProcesses(path.slice(0, path.lastIndexOf('/')))
-    const signal = new AbortController().signal
-    await processes.use(signal, async (reader) => {
-      assertNear((await reader.measure(path, { secondsMax: 60 }))!, 3, 0.05)
-      const { mixture, planes } = await wholeOf(await reader.open(path, NO_LIMITS))
-      assert.equal(planes[0]!.length, 48_000 * 3)
-      assert.equal(mixture.remarks.length, 2)
-    })
   })
 })
 

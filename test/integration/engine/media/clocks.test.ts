@@ -1,25 +1,14 @@
 /** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in sync. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { createEncoder } from '../../../../engine/media/write/encode.ts'
+import { readFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
-import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { clickedChirp, readVideo } from '../../../support/media/read-video.ts'
-import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
+import { assertBetween, assertNear, makeOutputVideo, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
-
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'clocks-'))
-})
-after(() => rm(folder, { recursive: true }))
 
 const RATE = 48_000
 /** Each part has a flash in frame 12, at 10 frames per second, and a click at the same time. */
@@ -89,20 +78,10 @@ function clicksOf(plane: Float32Array): number[] {
 /** Makes the video that a job would return, with the mixture as its sound, and reads both back. */
 async function throughVideo(path: string, recoded: string | undefined) {
   const { mixture, planes } = await readSound(path)
-  const options = { path, soundIndex: mixture.streamIndex, folder }
-  const prepared = await prepareVideo(options)
-  if (recoded) assert.match(prepared.recodedBecause ?? '', new RegExp(recoded))
-  else assert.equal(prepared.recodedBecause, null)
-  const audioPath = join(folder, `track ${fileCount}`)
-  const encoder = await createEncoder(audioPath, {
-    format: 'aac',
-    sampleRate: mixture.sampleRate,
-    channels: mixture.channels,
-  })
-  await encoder.write(planes)
-  await encoder.finish()
-  const to = join(folder, `video ${fileCount++}`)
-  await muxVideo({ video: prepared, audioPath, path: to })
+  const { sampleRate, streamIndex: soundIndex } = mixture
+  const { video, path: to } = await makeOutputVideo(path, planes, { sampleRate, soundIndex })
+  if (recoded) assert.match(video.recodedBecause ?? '', new RegExp(recoded))
+  else assert.equal(video.recodedBecause, null)
   const pictures = await readVideo(to)
   const brightest = Math.max(...pictures.lights)
   const flashes = pictures.times.filter((_, i) => pictures.lights[i]! > brightest * 0.9)

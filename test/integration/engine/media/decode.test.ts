@@ -59,6 +59,12 @@ describe('lossless files', () => {
     ['caf', 'pcm_s16be'],
     ['w64', 'pcm_s16le'],
     ['mov', 'pcm_s16le'],
+    ['ogg', 'flac'],
+    ['matroska', 'flac'],
+    ['aiff', 'pcm_s16le'], // AIFF-C, `sowt`
+    ['caf', 'pcm_s16le'],
+    ['mov', 'pcm_s16be'],
+    ['matroska', 'pcm_s16be'],
   ] as const
   for (const [container, encoder] of others) {
     test(`${encoder} in ${container} gives the samples that were written`, async () => {
@@ -68,7 +74,7 @@ describe('lossless files', () => {
       for (const [channel, plane] of planes.entries()) {
         assertClose(plane, STEREO[channel]!, { absolute: HALF_STEP_16 })
       }
-      await assertMeasured(path, SAMPLE)
+      await assertMeasured(path, container === 'matroska' ? 0.02 : SAMPLE)
     })
   }
 
@@ -142,6 +148,11 @@ describe('lossy files', () => {
     ['avi', 'libmp3lame', SAMPLE],
     ['mpegts', 'aac', 0.01],
     ['flv', 'aac', 0.01],
+    ['flv', 'libmp3lame', 0.01],
+    ['latm', 'aac', 0.03],
+    ['eac3', 'eac3', 0.01],
+    ['webm', 'libvorbis', 0.01],
+    ['matroska', 'aac', 0.02],
   ] as const
   for (const [container, encoder, near] of padded) {
     test(`${encoder} in ${container} is decoded whole`, async () => {
@@ -172,19 +183,6 @@ test('DTS that a WAV file states as PCM, as ripped discs have it, is decoded as 
 })
 
 describe('channels and rates', () => {
-  const SIX = [300, 400, 500, 60, 700, 800].map((hertz) => sine(hertz, 0.6, 48000))
-
-  test('5.1 keeps its order and loudspeakers', async () => {
-    const wav = await readSound(await save('5.1', wavBytes(SIX, 48000, 'pcm24', 0x3f)))
-    assert.equal(wav.mixture.channelMask, 0x3fn)
-    wav.planes.forEach((plane, channel) => {
-      assertClose(plane, SIX[channel]!, { absolute: 1e-6 })
-    })
-    const audio = { planes: SIX, sampleRate: 48000, encoder: 'aac', bitRate: 400_000 }
-    const aac = await readSound(await make('5.1.m4a', 'ipod', { audio }))
-    aac.planes.forEach((plane, channel) => assertAlike(plane, SIX[channel]!, 0.98))
-  })
-
   test('excess channels are mixed down without overshoot', async () => {
     const loud = Array.from({ length: 6 }, () => sine(440, 0.3, 48000).map((x) => x * 2))
     const path = await save('loud', wavBytes(loud, 48000, 'float32', 0x3f))
@@ -232,25 +230,6 @@ describe('channels and rates', () => {
     assertNear(planes[0]!.length, 62400, 1)
     assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
     assertAlike(planes[0]!, STEREO_48[0]!, 0.9999)
-  })
-
-  test('after a change of rate and channels, sound is converted to the first ones', async () => {
-    const tone = sine(440, 1, 22050)
-    const paths = [
-      await make('1.aac', 'adts', { audio: { planes: STEREO, sampleRate: 44100, encoder: 'aac' } }),
-      await make('2.aac', 'adts', { audio: { planes: [tone], sampleRate: 22050, encoder: 'aac' } }),
-    ]
-    const bytes = await Promise.all(paths.map((path) => readFile(path)))
-    const changing = await save('changing', Buffer.concat(bytes))
-    const own = await readSound(changing)
-    assert.deepEqual([own.mixture.sampleRate, own.mixture.channels], [44100, 2])
-    const { planes } = await readSound(changing, { sampleRate: 48000 })
-    const parts = await Promise.all(paths.map((path) => readSound(path, { sampleRate: 48000 })))
-    const samples = parts.reduce((sum, part) => sum + part.planes[0]!.length, 0)
-    assertNear(planes[0]!.length, samples, 2)
-    const tail = planes[1]!.slice(-24000, -8000)
-    const crossings = tail.filter((x, i) => i > 0 && x >= 0 && tail[i - 1]! < 0).length
-    assertNear(crossings / (tail.length / 48000), 440, 5)
   })
 })
 
@@ -335,9 +314,9 @@ describe('limits and damage', () => {
     }
     for (const [name, bytes] of whole) {
       const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6))
-      const sound = await readSound(await save(`cut.${name}`, cut))
-      const share = sound.planes[0]!.length / planes[0]!.length
-      assertBetween(share, 0.3, 0.7)
+      const { measured, decoded } = await bothOf(await save(`cut.${name}`, cut))
+      assertBetween(decoded / 3, 0.3, 0.7)
+      if (name === 'mp3' || name === 'wav') assertNear(measured, decoded, 0.03)
     }
   })
 

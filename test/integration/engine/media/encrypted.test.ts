@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
+import type { Tracks } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
@@ -27,24 +28,18 @@ const CENC = {
   encryption_kid: 'a7e61c373e219033c21091fa607bf3b8',
 }
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-const mp4s = [
-  ['aac', CENC],
-  ['flac', CENC],
-  ['libopus', { ...CENC, ...FRAGMENTED }],
-] as const
-for (const [encoder, containerOptions] of mp4s) {
-  const kind = 'movflags' in containerOptions ? 'fragmented MP4' : 'MP4'
+const VIDEO = { video: { seconds: 2, encoder: 'libx264' } }
+const mp4s: [string, string, Tracks][] = [
+  ['aac', 'MP4', { containerOptions: CENC }],
+  ['flac', 'MP4', { containerOptions: CENC }],
+  ['libopus', 'fragmented MP4', { containerOptions: { ...CENC, ...FRAGMENTED } }],
+  ['aac', 'MP4 with a picture', { containerOptions: CENC, ...VIDEO }],
+]
+for (const [encoder, kind, more] of mp4s) {
   test(`Common Encryption: ${encoder} in ${kind}`, async () => {
-    const audio = sound(encoder)
-    await assertRefused(await make(`${encoder} ${kind}`, 'mp4', { audio, containerOptions }))
+    await assertRefused(await make(`${encoder} ${kind}`, 'mp4', { audio: sound(encoder), ...more }))
   })
 }
-
-test('Common Encryption with a picture', async () => {
-  const video = { seconds: 2, encoder: 'libx264' }
-  const tracks = { audio: sound('aac'), video, containerOptions: CENC }
-  await assertRefused(await make('film.mp4', 'mp4', tracks))
-})
 
 for (const tag of ['drms', 'aavd', 'enca']) {
   test(`an MP4 whose sound is called ${tag}`, async () => {
@@ -114,9 +109,8 @@ function scrambleTransport(bytes: Buffer, isScrambled: (packet: number) => boole
 }
 
 test('a scrambled transport stream, with and without a picture; single packets do not count', async () => {
-  const video = { seconds: 2, encoder: 'libx264' }
-  for (const tracks of [{ audio: sound('aac') }, { audio: sound('aac'), video }]) {
-    const open = await make('open.ts', 'mpegts', tracks)
+  for (const more of [{}, VIDEO]) {
+    const open = await make('open.ts', 'mpegts', { audio: sound('aac'), ...more })
     const all = scrambleTransport(await readFile(open), () => true)
     await assertRefused(await save('scrambled.ts', all))
     const few = scrambleTransport(await readFile(open), (packet) => packet % 40 === 30)

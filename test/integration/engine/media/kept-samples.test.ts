@@ -1,11 +1,11 @@
 /** Blocks are returned unchanged, from memory or, beyond its limit, from a file. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { KeptSamples } from '../../../../engine/media/kept-samples.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { noise } from '../../../support/media/signals.ts'
 
 /** Four seconds of stereo at 44.1 kHz: two blocks fit in memory, a third does not. */
@@ -13,8 +13,7 @@ const block = (seed: number) => [noise(4, 44_100, seed), noise(4, 44_100, seed +
 const BLOCK_BYTES = 2 * 4 * 44_100 * Float32Array.BYTES_PER_ELEMENT
 
 test('blocks come back in order, the first without a file, and nothing is left', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kept-samples-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const samples = new KeptSamples(join(folder, 'samples'))
   const seeds = [1, 3, 5, 7]
   for (const [i, seed] of seeds.entries()) {

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { createEncoder } from '../../../../engine/media/write/encode.ts'
-import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
-import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
-import { makeMedia, type AudioTrack, type VideoTrack } from '../../../support/media/make-media.ts'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { type AudioTrack, type VideoTrack } from '../../../support/media/make-media.ts'
 import { clickedChirp, clickOf, readVideo } from '../../../support/media/read-video.ts'
-import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.ts'
+import {
+  assertAlike,
+  assertBetween,
+  assertNear,
+  makeOutputVideo,
+  mediaFolder,
+  readSound,
+} from './read-sound.ts'
+
+const { make } = mediaFolder()
 
 const RATE = 48_000
 const SECONDS = 3
 /** The flash is frame 12, at 10 frames per second, and a click sounds at the same time. */
 const FLASH_FRAME = 12
 const CLICK_SECONDS = FLASH_FRAME / 10
-
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mux-'))
-})
-after(() => rm(folder, { recursive: true }))
 
 interface Case {
   name: string
@@ -99,9 +97,8 @@ const cases: Case[] = [
 
 for (const { name, container, video, audio = {}, recoded } of cases) {
   test(`${name}: ${recoded ? 're-encoded' : 'copied'}, the flash and the click stay together`, async (t) => {
-    const path = join(folder, name)
     const soundAt = CLICK_SECONDS + (video.delay ?? 0) - (audio.delay ?? 0)
-    await makeMedia(path, container, {
+    const path = await make(name, container, {
       audio: {
         planes: [clickedChirp(SECONDS, RATE, soundAt)],
         sampleRate: RATE,
@@ -111,14 +108,8 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
       video: { seconds: SECONDS, flashes: [FLASH_FRAME], ...video },
     })
     const source = await readSound(path)
-    const prepared = await prepareVideo({ path, folder })
+    const { video: prepared, file, path: out } = await makeOutputVideo(path, source.planes)
     assert.equal(prepared.recodedBecause, recoded ? `MP4 can't hold ${recoded}` : null)
-    const audioPath = join(folder, 'sound')
-    const encoder = await createEncoder(audioPath, { format: 'aac', sampleRate: RATE, channels: 1 })
-    await encoder.write(source.planes)
-    await encoder.finish()
-    const out = `${path}.out.mp4`
-    const file = await muxVideo({ video: prepared, audioPath, path: out })
     const bytes = await readFile(out)
     assert.deepEqual(file, { bytes: bytes.length, contentType: 'video/mp4', extension: 'mp4' })
     assert.ok(bytes.indexOf('moov') < bytes.indexOf('mdat'), 'the index comes first')

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { makeMedia } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { wavBytes } from '../../../support/media/wav.ts'
 import { NO_LIMITS } from './read-sound.ts'
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'not-media-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const PROSE = 'The quick brown fox jumps over the lazy dog, again and again.\n'.repeat(400)
 const WAV = wavBytes([noise(1, 8000)], 8000)

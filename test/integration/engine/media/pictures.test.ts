@@ -3,7 +3,6 @@
  */
 
 import assert from 'node:assert/strict'
-import { dirname } from 'node:path'
 import { describe, test } from 'node:test'
 import {
   AV_FRAME_FLAG_INTERLACED,
@@ -37,13 +36,10 @@ import {
   type AVColorSpace,
 } from 'node-av/constants'
 import { type CodecContext, type Frame, Rational } from 'node-av/lib'
-import { createEncoder } from '../../../../engine/media/write/encode.ts'
-import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
-import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
 import { firstPicture, yuvOf } from '../../../support/media/first-picture.ts'
 import type { VideoTrack } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
-import { assertBetween, assertNear, mediaFolder } from './read-sound.ts'
+import { assertBetween, assertNear, makeOutputVideo, mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()
 
@@ -61,25 +57,20 @@ async function madeOf({ container, sound = 'aac', channels = 1, ...video }: Sour
     audio: { planes, sampleRate: 48_000, encoder: sound },
     video: { seconds: 0.5, ...video },
   })
-  const folder = dirname(path)
-  const prepared = await prepareVideo({ path, folder })
-  const audioPath = `${path}.m4a`
-  const encoder = await createEncoder(audioPath, { format: 'aac', sampleRate: 48_000, channels: 1 })
-  await encoder.write([noise(0.5, 48_000)])
-  await encoder.finish()
-  await muxVideo({ video: prepared, audioPath, path: `${path}.mp4` })
-  return { prepared, picture: await firstPicture(`${path}.mp4`) }
+  const { video: prepared, path: to } = await makeOutputVideo(path, [noise(0.5, 48_000)])
+  return { prepared, picture: await firstPicture(to) }
 }
 
 const RED = [200, 40, 40] as const
 
-/** Fills the YUV planes of a frame with values of `bits` bits. */
-function fill(frame: Frame, values: readonly number[], bits = 8): void {
-  for (const [p, plane] of frame.data!.entries()) {
-    if (bits === 8) plane.fill(values[p]!)
-    else for (let i = 0; i + 1 < plane.length; i += 2) plane.writeUInt16LE(values[p]!, i)
-  }
+function fillBytes(bytes: Buffer, value: number, bits: number): void {
+  if (bits === 8) bytes.fill(value)
+  else for (let i = 0; i + 1 < bytes.length; i += 2) bytes.writeUInt16LE(value, i)
 }
+
+/** Fills the YUV planes of a frame with values of `bits` bits. */
+const fill = (frame: Frame, values: readonly number[], bits = 8): void =>
+  frame.data!.forEach((plane, p) => fillBytes(plane, values[p]!, bits))
 
 /** Repeats the bytes of one pixel. */
 const fillPacked = (pixel: readonly number[]) => (frame: Frame) => {
@@ -88,111 +79,75 @@ const fillPacked = (pixel: readonly number[]) => (frame: Frame) => {
 }
 
 interface Yuv {
-  format: AVPixelFormat
-  matrix: AVColorSpace
   isFullRange: boolean
   bits?: number
   /** Whether the stream states the range; the format alone may imply it. */
   isTagged?: boolean
 }
 
-function yuv({ format, isTagged = true, ...coding }: Yuv): Partial<VideoTrack> {
-  const values = yuvOf(RED, coding)
+const FFV1 = { container: 'matroska', encoder: 'ffv1' }
+
+/** Lossless video of one color. */
+function yuv(
+  format: AVPixelFormat,
+  matrix: AVColorSpace,
+  { isFullRange, bits = 8, isTagged = true }: Yuv,
+): Source {
+  const values = yuvOf(RED, { matrix, isFullRange, bits })
   return {
+    ...FFV1,
     format,
-    paint: (frame) => fill(frame, values, coding.bits),
+    paint: (frame) => fill(frame, values, bits),
     set: (codec) => {
-      codec.colorSpace = coding.matrix
-      if (isTagged) codec.colorRange = coding.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+      codec.colorSpace = matrix
+      if (isTagged) codec.colorRange = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
     },
   }
 }
 
-const FFV1 = { container: 'matroska', encoder: 'ffv1' }
-const BT709 = { matrix: AVCOL_SPC_BT709 }
-const BT601 = { matrix: AVCOL_SPC_SMPTE170M }
+/** Video of one color whose pixels are all `pixel`. */
+const packed = (
+  container: string,
+  encoder: string,
+  format: AVPixelFormat,
+  pixel: readonly number[],
+): Source => ({ container, encoder, format, paint: fillPacked(pixel) })
 
 describe('colours', () => {
+  const [FULL, LIMITED] = [{ isFullRange: true }, { isFullRange: false }]
+  const [BT601, BT709] = [AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT709]
+  const [red, green, blue] = RED
+  const tenBits = [green, blue, red].map((x) => 4 * x)
   const sources: Record<string, Source> = {
-    'full range, 4:2:0': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV420P, ...BT709, isFullRange: true }),
-    },
-    'full range of SD video': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV420P, ...BT601, isFullRange: true }),
-    },
-    'full range, 4:4:4': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV444P, ...BT601, isFullRange: true }),
-    },
-    'full range, 12 bits in 4:4:4': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV444P12LE, ...BT709, isFullRange: true, bits: 12 }),
-    },
-    'limited range, 10 bits in 4:2:2': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV422P10LE, ...BT709, isFullRange: false, bits: 10 }),
-    },
+    'full range, 4:2:0': yuv(AV_PIX_FMT_YUV420P, BT709, FULL),
+    'full range of SD video': yuv(AV_PIX_FMT_YUV420P, BT601, FULL),
+    'full range, 4:4:4': yuv(AV_PIX_FMT_YUV444P, BT601, FULL),
+    'full range, 12 bits in 4:4:4': yuv(AV_PIX_FMT_YUV444P12LE, BT709, { ...FULL, bits: 12 }),
+    'limited range, 10 bits in 4:2:2': yuv(AV_PIX_FMT_YUV422P10LE, BT709, { ...LIMITED, bits: 10 }),
     'limited range, 4:4:4 with odd sides': {
-      ...FFV1,
-      ...yuv({ format: AV_PIX_FMT_YUV444P, ...BT709, isFullRange: false }),
+      ...yuv(AV_PIX_FMT_YUV444P, BT709, LIMITED),
       width: 65,
       height: 49,
     },
-    'YUV without a matrix': {
-      ...FFV1,
-      ...yuv({
-        format: AV_PIX_FMT_YUV422P,
-        matrix: AVCOL_SPC_UNSPECIFIED,
-        isFullRange: false,
-        isTagged: false,
-      }),
-    },
-    'RGB in PNG': {
-      container: 'mov',
-      encoder: 'png',
-      format: AV_PIX_FMT_RGB24,
-      paint: fillPacked(RED),
-    },
-    'RGBA in PNG': {
-      container: 'mov',
-      encoder: 'png',
-      format: AV_PIX_FMT_RGBA,
-      paint: fillPacked([...RED, 255]),
-    },
-    'ARGB in QuickTime Animation': {
-      container: 'mov',
-      encoder: 'qtrle',
-      format: AV_PIX_FMT_ARGB,
-      paint: fillPacked([255, ...RED]),
-    },
-    'BGR without coding': {
-      container: 'avi',
-      encoder: 'rawvideo',
-      format: AV_PIX_FMT_BGR24,
-      paint: fillPacked([...RED].reverse()),
-    },
-    'RGB in FFV1': {
-      ...FFV1,
-      format: AV_PIX_FMT_BGR0,
-      paint: fillPacked([...[...RED].reverse(), 0]),
-    },
+    'YUV without a matrix': yuv(AV_PIX_FMT_YUV422P, AVCOL_SPC_UNSPECIFIED, {
+      ...LIMITED,
+      isTagged: false,
+    }),
+    'RGB in PNG': packed('mov', 'png', AV_PIX_FMT_RGB24, RED),
+    'RGBA in PNG': packed('mov', 'png', AV_PIX_FMT_RGBA, [...RED, 255]),
+    'ARGB in QuickTime Animation': packed('mov', 'qtrle', AV_PIX_FMT_ARGB, [255, ...RED]),
+    'BGR without coding': packed('avi', 'rawvideo', AV_PIX_FMT_BGR24, [blue, green, red]),
+    'RGB in FFV1': packed('matroska', 'ffv1', AV_PIX_FMT_BGR0, [blue, green, red, 0]),
     'RGB of 10 bits': {
       ...FFV1,
       format: AV_PIX_FMT_GBRP10LE,
-      paint: (frame) =>
-        fill(
-          frame,
-          [RED[1], RED[2], RED[0]].map((x) => 4 * x),
-          10,
-        ),
+      paint: (frame) => fill(frame, tenBits, 10),
     },
     'RGB in planes': {
       container: 'avi',
       encoder: 'utvideo',
       format: AV_PIX_FMT_GBRP,
-      paint: (frame) => fill(frame, [RED[1], RED[2], RED[0]]),
+      paint: (frame) => fill(frame, [green, blue, red]),
     },
   }
   for (const [name, source] of Object.entries(sources)) {
@@ -212,13 +167,7 @@ describe('colours', () => {
   }
 
   test('transparent pixels are shown as black, not in their hidden color', async () => {
-    const paint = fillPacked([...RED, 0])
-    const { picture } = await madeOf({
-      container: 'mov',
-      encoder: 'png',
-      format: AV_PIX_FMT_RGBA,
-      paint,
-    })
+    const { picture } = await madeOf(packed('mov', 'png', AV_PIX_FMT_RGBA, [...RED, 0]))
     picture.rgbAt(9, 9).forEach((value) => assertNear(value, 0, 3))
   })
 
@@ -243,10 +192,8 @@ describe('colours', () => {
     ['HLG', AVCOL_TRC_ARIB_STD_B67],
   ] as const) {
     test(`HDR stays HDR: BT.2020 and ${name}`, async () => {
-      const coding = { matrix: AVCOL_SPC_BT2020_NCL, isFullRange: false, bits: 10 }
-      const hdr = yuv({ format: AV_PIX_FMT_YUV420P10LE, ...coding })
+      const hdr = yuv(AV_PIX_FMT_YUV420P10LE, AVCOL_SPC_BT2020_NCL, { ...LIMITED, bits: 10 })
       const { picture } = await madeOf({
-        ...FFV1,
         ...hdr,
         set: (codec) => {
           hdr.set!(codec)
@@ -267,29 +214,25 @@ describe('the aspect ratio of pixels', () => {
   const WIDE = new Rational(64, 45)
   const square = (codec: CodecContext) => (codec.sampleAspectRatio = new Rational(1, 1))
   const wide = (codec: CodecContext) => (codec.sampleAspectRatio = WIDE)
-  const sources: Record<string, Source & { isCopied: boolean }> = {
-    'h264 in MP4': { container: 'mp4', encoder: 'libx264', set: square, isCopied: true },
-    'h264 in MOV': { container: 'mov', encoder: 'libx264', set: square, isCopied: true },
-    'h264 in Matroska': { container: 'matroska', encoder: 'libx264', set: square, isCopied: true },
-    'hevc in MP4': { container: 'mp4', encoder: 'libx265', set: square, isCopied: true },
-    'mpeg4 in Matroska': { container: 'matroska', encoder: 'mpeg4', set: wide, isCopied: true },
-    'vp9 in WebM': { container: 'webm', encoder: 'libvpx-vp9', sound: 'libopus', isCopied: true },
-    'wmv2 in WMV': { container: 'asf', encoder: 'wmv2', sound: 'wmav2', isCopied: false },
-    'vp8 in WebM': { container: 'webm', encoder: 'libvpx', sound: 'libopus', isCopied: false },
-    'ffv1 in AVI': { container: 'avi', encoder: 'ffv1', isCopied: false },
-    'ffv1 in Matroska': { ...FFV1, isCopied: false },
-    'h263 in MOV': {
-      container: 'mov',
-      encoder: 'h263',
-      width: 128,
-      height: 96,
-      set: square,
-      isCopied: false,
-    },
-  }
-  for (const [name, { isCopied, ...source }] of Object.entries(sources)) {
-    test(`${name}: as the container states it`, async () => {
+  const copied: Source[] = [
+    { container: 'mp4', encoder: 'libx264', set: square },
+    { container: 'mov', encoder: 'libx264', set: square },
+    { container: 'matroska', encoder: 'libx264', set: square },
+    { container: 'mp4', encoder: 'libx265', set: square },
+    { container: 'matroska', encoder: 'mpeg4', set: wide },
+    { container: 'webm', encoder: 'libvpx-vp9', sound: 'libopus' },
+  ]
+  const recoded: Source[] = [
+    { container: 'asf', encoder: 'wmv2', sound: 'wmav2' },
+    { container: 'webm', encoder: 'libvpx', sound: 'libopus' },
+    { container: 'avi', encoder: 'ffv1' },
+    FFV1,
+    { container: 'mov', encoder: 'h263', width: 128, height: 96, set: square },
+  ]
+  for (const source of [...copied, ...recoded]) {
+    test(`${source.encoder} in ${source.container}: as the container states it`, async () => {
       const { prepared, picture } = await madeOf({ ...source, pixelAspect: WIDE })
+      const isCopied = copied.includes(source)
       assert.equal(prepared.recodedBecause === null, isCopied)
       // WebM states the ratio by a width in whole pixels.
       const { container, coding } = picture.pixelAspect
@@ -314,15 +257,18 @@ describe('the aspect ratio of pixels', () => {
 
 describe('fields', () => {
   /** Paints two fields of different brightness and color. */
-  const paint = (flags: number) => (frame: Frame) => {
-    frame.flags = flags
-    for (const [p, plane] of frame.data!.entries()) {
-      const stride = frame.linesize[p]!
-      for (let at = 0; at < plane.length; at++) {
-        plane[at] = Math.floor(at / stride) % 2 === 0 ? 80 : 160
+  const paint =
+    (flags: number, bits = 8) =>
+    (frame: Frame) => {
+      frame.flags = flags
+      for (const [p, plane] of frame.data!.entries()) {
+        const stride = frame.linesize[p]!
+        for (let at = 0; at < plane.length; at += stride) {
+          const level = (at / stride) % 2 === 0 ? 80 : 160
+          fillBytes(plane.subarray(at, at + stride), level * 2 ** (bits - 8), bits)
+        }
       }
     }
-  }
   const interlaced = (order: string) => (codec: CodecContext) => {
     codec.setFlags(AV_CODEC_FLAG_INTERLACED_DCT)
     codec.setOption('field_order', order)
@@ -337,23 +283,13 @@ describe('fields', () => {
   ] as const
   for (const { field, format, height, name } of cases) {
     test(`${name}, ${field} field first: both stay as they are`, async () => {
-      const wide = format === AV_PIX_FMT_YUV422P10LE
       const flags = field === 'top' ? TOP : AV_FRAME_FLAG_INTERLACED
       const { prepared, picture } = await madeOf({
         ...FFV1,
         format,
         height,
         set: interlaced(field === 'top' ? 'tt' : 'bb'),
-        paint: (frame) => {
-          paint(flags)(frame)
-          if (!wide) return
-          for (const [p, plane] of frame.data!.entries()) {
-            for (let at = 0; at + 1 < plane.length; at += 2) {
-              const isEven = Math.floor(at / frame.linesize[p]!) % 2 === 0
-              plane.writeUInt16LE(isEven ? 320 : 640, at)
-            }
-          }
-        },
+        paint: paint(flags, format === AV_PIX_FMT_YUV422P10LE ? 10 : 8),
       })
       assert.equal(prepared.isInterlaced, true)
       assert.equal(picture.firstField, field)

@@ -1,17 +1,20 @@
 /**
- * Makes media files, decodes whole sounds, and compares them with messages that show the
- * difference.
+ * Makes media files and the videos of a job, decodes whole sounds, and compares them with messages
+ * that show the difference.
  */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { after } from 'node:test'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { makeMedia, type Tracks } from '../../../support/media/make-media.ts'
 import { mixtureOf, openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound, secondsOf } from '../../../../engine/media/read/measure.ts'
 import { openSound } from '../../../../engine/media/read/open-sound.ts'
+import { createEncoder } from '../../../../engine/media/write/encode.ts'
+import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
+import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
 import type { Mixture, MixtureLimits } from '../../../../engine/media/read/mixture.ts'
 import { concatenate } from '../../../support/media/signals.ts'
 
@@ -22,11 +25,7 @@ export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64
  * wrote.
  */
 export function mediaFolder() {
-  let folder: string
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'media-'))
-  })
-  after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder({ after })
   return {
     async save(name: string, bytes: Uint8Array): Promise<string> {
       const path = join(folder, name)
@@ -121,4 +120,20 @@ export async function bothOf(path: string) {
   assert.deepEqual(again.planes, planes)
   assert.deepEqual({ ...again.mixture }, { ...mixture })
   return { measured: measured!, decoded: planes[0]!.length / mixture.sampleRate }
+}
+
+/** Makes the video of a job next to its source, with other sound. */
+export async function makeOutputVideo(
+  path: string,
+  planes: Float32Array[],
+  { sampleRate = 48_000, soundIndex }: { sampleRate?: number; soundIndex?: number } = {},
+) {
+  const video = await prepareVideo({ path, soundIndex, folder: dirname(path) })
+  const audioPath = `${path}.m4a`
+  const sound = { format: 'aac', sampleRate, channels: planes.length } as const
+  const encoder = await createEncoder(audioPath, sound)
+  await encoder.write(planes)
+  await encoder.finish()
+  const file = await muxVideo({ video, audioPath, path: `${path}.mp4` })
+  return { video, file, path: `${path}.mp4` }
 }

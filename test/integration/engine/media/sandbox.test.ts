@@ -5,18 +5,18 @@
 
 import assert from 'node:assert/strict'
 import { fork, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { LimitedProcess } from '../../../../engine/media/process/limited-process.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import type { Escape } from '../../../support/engine/escaping-program.ts'
 
 const PROGRAM = new URL('../../../support/engine/escaping-program.ts', import.meta.url)
 const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
 
-const folder = mkdtempSync(join(tmpdir(), 'winnow-sandbox-'))
+const folder = temporaryFolder({ after })
 const media = join(folder, 'media')
 const secret = join(folder, 'secret')
 const path = join(folder, 'socket')
@@ -38,7 +38,6 @@ before(async () => {
 after(() => {
   for (const server of servers) server.close()
   bystander.kill('SIGKILL')
-  rmSync(folder, { recursive: true })
 })
 
 /** Escapes that must fail in the sandbox, where only `media` can be read and written. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   fetchPublicSource,
@@ -12,13 +11,10 @@ import {
   SourceUnavailableError,
 } from '../../../../engine/media/read/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { serve } from '../../../support/http/serve.ts'
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'source-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const BYTES = Buffer.alloc(300_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
@@ -67,13 +63,6 @@ describe('a source', () => {
     assert.equal(await bytes, 6)
     assert.equal(await readFile(path, 'utf8'), 'a copy')
     await assert.rejects(access(join(folder, 'handed-over')))
-  })
-
-  test('that the gateway sends instead is written like any other', async (t) => {
-    const { url } = await serve(t, whole)
-    const { path, bytes } = fetchFrom(url, { folderName: 'job-1-a' })
-    assert.equal(await bytes, BYTES.length)
-    assert.deepEqual(await readFile(path), BYTES)
   })
 
   const troubles = {

@@ -1,7 +1,6 @@
 /** Files with several audio tracks: which one is read, and how the others are named. */
 
 import assert from 'node:assert/strict'
-import { dirname } from 'node:path'
 import { test } from 'node:test'
 import {
   AV_DISPOSITION_COMMENT,
@@ -10,11 +9,10 @@ import {
 } from 'node-av/constants'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import { assertClose } from '../../../support/basics/assert-close.ts'
 import type { AudioTrack } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
-import { assertNear, mediaFolder, NO_LIMITS, readSound, wholeOf } from './read-sound.ts'
+import { assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { make } = mediaFolder()
 
@@ -59,20 +57,6 @@ test('for a model with one channel the two are mixed', async () => {
   assert.equal(mixture.sourceChannels, 2)
   const mean = LEFT.map((x, i) => (x + RIGHT[i]!) / 2)
   assertClose(planes[0]!, mean, ABSOLUTE)
-})
-
-test('through the engine’s process: both tracks, and the choice of one', async () => {
-  const path = await make('process.mov', 'mov', { audio: [mono(LEFT), mono(RIGHT)] })
-  const processes = new SoundProcesses(dirname(path))
-  for (const track of [undefined, 2]) {
-    await processes.use(new AbortController().signal, async (reader) => {
-      assertNear((await reader.measure(path, { secondsMax: 60, track }))!, 3, 0.001)
-      const { mixture, planes } = await wholeOf(await reader.open(path, { ...NO_LIMITS, track }))
-      assert.equal(mixture.channels, track ? 1 : 2)
-      assertClose(planes.at(-1)!, RIGHT, ABSOLUTE)
-      assert.equal(mixture.trackRemarks.length, 1)
-    })
-  }
 })
 
 const stereo = { planes: [LEFT, RIGHT], sampleRate: RATE, encoder: 'pcm_s16le' }

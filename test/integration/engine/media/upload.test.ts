@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -10,19 +9,15 @@ import {
   UploadRefusedError,
 } from '../../../../engine/media/write/upload.ts'
 import { HandOver } from '../../../../engine/media/write/hand-over.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { serve } from '../../../support/http/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
 
-let folder: string
-let path: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'upload-'))
-  path = join(folder, 'output.wav')
-  await writeFile(path, BYTES)
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
+const path = join(folder, 'output.wav')
+before(() => writeFile(path, BYTES))
 
 /** Reads the whole body, then answers. */
 const readAll =

@@ -9,9 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
-import { renewStatistics } from '../../../../gateway/store/driver/statistics.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertError } from '../../../support/gateway/assert-shape.ts'
-import { holdLock } from '../../../support/database/hold-lock.ts'
 import { put, stored } from '../../../support/database/rows.ts'
 import { createFileBody, startGateway } from '../../../support/gateway/start-gateway.ts'
 
@@ -107,9 +106,16 @@ test('a flush that fails for lack of space counts as a full disk', async (t) => 
   assert.ok(isOfFullDisk(error))
 })
 
+/** Holds the write lock, as a command of another process does; returns its release. */
+function holdLock(path: string): () => void {
+  const database = new SqliteDatabase(path)
+  database.exec('begin immediate')
+  return () => database.close()
+}
+
 test("another process's lock stops neither /healthz nor reads, and writes wait for its end", async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = holdLock(join(gateway.folder, 'winnow.db'))
   let isOver = false
   const writing = gateway
     .call('POST', '/v1/files', { body: createFileBody() })
@@ -118,13 +124,13 @@ test("another process's lock stops neither /healthz nor reads, and writes wait f
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
   assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
   assert.ok(!isOver, 'the write waits')
-  await releaseLock()
+  releaseLock()
   assert.equal((await writing).statusCode, 201)
 })
 
 test('writes are refused by name while another process holds its lock for seconds', async (t) => {
   const gateway = await startGateway(t, { database: 'sqlite' })
-  const releaseLock = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const releaseLock = holdLock(join(gateway.folder, 'winnow.db'))
   const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
   const first = create()
   await sleep(50)
@@ -136,13 +142,12 @@ test('writes are refused by name while another process holds its lock for second
     )
     assert.equal(refused.headers['retry-after'], '5')
   }
-  await releaseLock()
+  releaseLock()
   assert.equal((await create()).statusCode, 201)
 })
 
 test('a new database waits for another process that is making it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'winnow.db')
   const other = new SqliteDatabase(path)
   other.exec('begin immediate; create table other (id text)')
@@ -151,33 +156,4 @@ test('a new database waits for another process that is making it', async (t) => 
   other.exec('rollback')
   other.close()
   await (await opening).destroy()
-})
-
-test('statistics are renewed at the start, after sweeps and at the end', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'winnow.db')
-  const rowsCounted = () => {
-    const database = new SqliteDatabase(path)
-    try {
-      const row = database.prepare(
-        "select max(stat) as stat from sqlite_stat1 where tbl = 'outbox'",
-      )
-      return Number.parseInt((row.get() as { stat: string | null }).stat ?? '0', 10)
-    } finally {
-      database.close()
-    }
-  }
-  const tool = await openSqlite(path)
-  for (let i = 0; i < 100; i++) await put(tool, `a${i}`)
-  await tool.destroy()
-  const store = await openSqlite(path, { migrates: true })
-  assert.equal(rowsCounted(), 100)
-  const ids = Array.from({ length: 2_000 }, (_, i) => `b${i}`)
-  await Promise.all(ids.map((id) => inTransaction(store, (store) => put(store, id))))
-  await renewStatistics(store)
-  assert.equal(rowsCounted(), 2_100)
-  await store.deleteFrom('outbox').where('message_id', 'like', 'b%').execute()
-  await store.destroy()
-  assert.equal(rowsCounted(), 100)
 })

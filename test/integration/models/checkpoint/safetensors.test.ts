@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
 import { tf } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'safetensors-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 type Header = Record<string, unknown>
 

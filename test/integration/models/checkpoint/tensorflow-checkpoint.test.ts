@@ -1,19 +1,18 @@
 /** TensorFlow checkpoints, damaged and intact. */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { openTensorFlowCheckpoint } from '../../../../models/checkpoint/tensorflow-checkpoint.ts'
 import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { fixtureFolder } from '../../../support/models/open-model.ts'
 
 const TINY = join(fixtureFolder('spleeter'), 'model/tiny')
 
 /** Copies the tiny checkpoint, with changes to the bytes of its index. */
 function changedCopy(t: TestContext, change: (bytes: Buffer) => Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spleeter-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const index = join(folder, 'model.index')
   writeFileSync(index, change(readFileSync(`${TINY}.index`)))
   copyFileSync(`${TINY}.data-00000-of-00001`, join(folder, 'model.data-00000-of-00001'))

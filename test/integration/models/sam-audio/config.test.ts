@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +7,9 @@ import { readConfig } from '../../../../models/sam-audio/config.ts'
 import { readJudgeConfig } from '../../../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../../../models/sam-audio/spans/span-predictor.ts'
 import { readT5Config } from '../../../../models/sam-audio/text/t5-config.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'config-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 const file = join(folder, 'config.json')
 
 const fixture = (name: string) =>

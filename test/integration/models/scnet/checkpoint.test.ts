@@ -1,15 +1,13 @@
 /** The forms in which SCNet checkpoints are published. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { op, tensorPickle, torchEntries } from '../../../support/models/torch-file.ts'
 import { writeZip } from '../../../support/models/zip-file.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'scnet-checkpoint-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const FIRST = 'encoder.0.SDlayer.convs.0.weight'
 /** Each storage holds one number: its own index. */

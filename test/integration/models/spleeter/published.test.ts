@@ -1,9 +1,9 @@
 /** The published weights of Spleeter, compared with the reference, and as an engine keeps them. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { agrees } from '../../../support/parity/comparison.ts'
 import { openComparable } from '../../../support/parity/comparable.ts'
 import { GoldenFolder } from '../../../support/parity/golden-folder.ts'
@@ -23,14 +23,8 @@ import {
 const FIXTURES = fixtureFolder('spleeter')
 const WITH_BOTH = { skip: WITH_CHECKPOINT.skip || WITH_WEIGHTS.skip }
 
-function emptyFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spleeter-published-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  return folder
-}
-
 test('the published checkpoint agrees with its reference', WITH_CHECKPOINT, async (t) => {
-  const folder = emptyFolder(t)
+  const folder = temporaryFolder(t)
   for (const file of ['MANIFEST.json', 'real.safetensors']) {
     cpSync(join(FIXTURES, file), join(folder, file))
   }
@@ -47,7 +41,7 @@ test('the published checkpoint agrees with its reference', WITH_CHECKPOINT, asyn
 })
 
 test('what set-up stores in half precision is the same to 50 dB', WITH_BOTH, async (t) => {
-  const folder = emptyFolder(t)
+  const folder = temporaryFolder(t)
   await unpackCheckpoint(folder)
   const config = readSpleeterConfig(TWO_STEMS)
   const golden = (await GoldenFolder.open(FIXTURES)).golden('real.safetensors')

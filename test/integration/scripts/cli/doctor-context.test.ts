@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { readContext } from '../../../../scripts/cli/doctor/context.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 test('doctor uses the settings and secrets of the services, where install-host puts them', async (t) => {
-  const installed = await mkdtemp(join(tmpdir(), 'winnow-installed-'))
-  t.after(() => rm(installed, { recursive: true }))
+  const installed = temporaryFolder(t)
   const gateway = join(installed, 'credentials/gateway')
   await mkdir(gateway, { recursive: true })
   await writeFile(join(installed, 'winnow.env'), 'S3_BUCKET=media\nPORT=81\nAWS_REGION=here\n')

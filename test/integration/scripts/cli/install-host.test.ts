@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { before, type TestContext } from 'node:test'
+import test, { before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { apply } from '../../../../scripts/cli/install-host/apply.ts'
 import { planPackage } from '../../../../scripts/cli/install-host/plan.ts'
 import { hindranceOf, installHost } from '../../../../scripts/cli/install-host/command.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertProgram } from '../../../support/machine/debian-package.ts'
 import { runCommand } from '../../../support/processes/run-command.ts'
 
@@ -18,12 +18,6 @@ const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(
 const UNITS = 'etc/systemd/system'
 
 before(() => assertProgram('systemd-analyze', 'systemd'))
-
-async function makeRoot(t: TestContext): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'winnow-root-'))
-  t.after(() => rm(root, { recursive: true, force: true }))
-  return root
-}
 
 /** Replaces this checkout and this Node, which the services may not be allowed to read. */
 const installed = { checkout: '/usr', node: '/bin/sh' }
@@ -39,9 +33,12 @@ async function install(root: string, words: string[], env?: Record<string, strin
 
 const files = async (root: string) => (await readdir(root, { recursive: true })).map(String).sort()
 const read = (root: string, path: string) => readFile(join(root, path), 'utf8')
+/** Reads the broker's address in the credentials of a service. */
+const brokerOf = async (root: string, service: string) =>
+  (await read(root, `etc/winnow/credentials/${service}/NATS_URL`)).trim()
 
 test('systemd finds nothing wrong with the installed units', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   await install(root, ['--role', 'all', '--engine', '0'])
   const units = (await readdir(join(root, UNITS))).filter((name) =>
     /\.(service|socket|target)$/.test(name),
@@ -78,7 +75,7 @@ for (const [unit, exposureMax] of [
 }
 
 test('a dry run shows every step and changes nothing', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   const text = await install(root, ['--role', 'all', '--engine', 'cpu', '--dry-run'])
   assert.match(text, /would write \/etc\/systemd\/system\/winnow-gateway\.service \(0644\)/)
   assert.match(text, /would write \/etc\/winnow\/credentials\/gateway\/NATS_URL \(0600\)/)
@@ -87,7 +84,7 @@ test('a dry run shows every step and changes nothing', async (t) => {
 })
 
 test('an installation has users, units for this checkout, and secrets that only root can read', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   await install(root, ['--role', 'all', '--engine', '0', '--engine', 'GPU-5e2c7a31'])
   const unit = await read(root, `${UNITS}/winnow-engine@.service`)
   assert.match(
@@ -111,7 +108,7 @@ test('an installation has users, units for this checkout, and secrets that only 
   assert.equal(await mode('etc/winnow/nats.conf'), 0o600)
   const settings = await read(root, 'etc/winnow/nats.conf')
   for (const user of ['gateway', 'engine']) {
-    const url = new URL((await read(root, `etc/winnow/credentials/${user}/NATS_URL`)).trim())
+    const url = new URL(await brokerOf(root, user))
     assert.equal(url.username, user)
     assert.ok(url.password.length >= 32)
     assert.ok(settings.includes(`user: "${user}", password: "${url.password}"`))
@@ -119,13 +116,13 @@ test('an installation has users, units for this checkout, and secrets that only 
 })
 
 test("a second installation changes nothing, whatever its role, and keeps the admin's changes", async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   await install(root, ['--role', 'gateway'])
   await writeFile(join(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
-  const url = await read(root, 'etc/winnow/credentials/gateway/NATS_URL')
+  const url = await brokerOf(root, 'gateway')
   await install(root, ['--role', 'all', '--engine', 'cpu'])
   const all = await files(root)
-  const ofEngine = (await read(root, 'etc/winnow/credentials/engine/NATS_URL')).trim()
+  const ofEngine = await brokerOf(root, 'engine')
   const [, password] =
     /user: "engine", password: "([^"]+)"/.exec(await read(root, 'etc/winnow/nats.conf')) ?? []
   assert.equal(ofEngine, `nats://engine:${password}@127.0.0.1:4222`)
@@ -133,34 +130,28 @@ test("a second installation changes nothing, whatever its role, and keeps the ad
   assert.doesNotMatch(text, /writes|makes/)
   assert.deepEqual(await files(root), all)
   assert.equal(await read(root, 'etc/winnow/winnow.env'), 'LOG_LEVEL=debug\n')
-  assert.equal(await read(root, 'etc/winnow/credentials/gateway/NATS_URL'), url)
+  assert.equal(await brokerOf(root, 'gateway'), url)
 })
 
 test('with a broker elsewhere none is installed', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   const engine = ['--role', 'engine', '--engine', '0']
   const refused = await run([...engine, '--root', root])
   assert.equal(refused.code, 1)
   assert.match(refused.errors, /^Where is the broker\? Set NATS_URL/)
   await install(root, engine, { NATS_URL: 'nats://token@broker:4222' })
-  assert.equal(
-    await read(root, 'etc/winnow/credentials/engine/NATS_URL'),
-    'nats://token@broker:4222\n',
-  )
+  assert.equal(await brokerOf(root, 'engine'), 'nats://token@broker:4222')
   await install(root, engine) // already stored
   await install(root, ['--role', 'all', '--engine', '0'], { NATS_URL: 'nats://token@other:4222' })
   for (const service of ['engine', 'gateway']) {
-    assert.equal(
-      await read(root, `etc/winnow/credentials/${service}/NATS_URL`),
-      'nats://token@other:4222\n',
-    )
+    assert.equal(await brokerOf(root, service), 'nats://token@other:4222')
   }
   assert.ok(!existsSync(join(root, UNITS, 'winnow-nats.service')))
   assert.ok(!existsSync(join(root, 'etc/winnow/nats.conf')))
 })
 
 test('--uninstall removes units and links, and leaves settings and data', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   await install(root, ['--role', 'all', '--engine', '0'])
   await install(root, ['--uninstall', '--dry-run'])
   assert.ok(existsSync(join(root, UNITS, 'winnow.target')))
@@ -196,7 +187,7 @@ test('a wrong command line is refused with what would be right', async () => {
 })
 
 test('with the Debian package its units are enabled, and none is written or removed', async (t) => {
-  const root = await makeRoot(t)
+  const root = temporaryFolder(t)
   const unit = (name: string) =>
     readFileSync(join(CHECKOUT, 'scripts/cli/install-host/units', name), 'utf8')
   const place = { root, dryRun: false, say: () => undefined }

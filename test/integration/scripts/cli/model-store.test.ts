@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -15,7 +14,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { CATALOGUE, type CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
@@ -29,6 +27,7 @@ import { readRoformerConfig } from '../../../../models/roformer/config.ts'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
 import { readScnetConfig } from '../../../../models/scnet/config.ts'
 import { readRecord } from '../../../../models/installed/record.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { fixtureFolder } from '../../../support/models/open-model.ts'
 import {
   TINY_CHECKPOINT as DEMUCS,
@@ -42,8 +41,7 @@ import { mountSmallDisk, whyNoSmallDisk } from '../../../support/machine/small-d
 const DEMUCS_2 = join(fixtureFolder('htdemucs'), 'model/0000041f-c4a403b6.th')
 const AUDIOSEP = join(fixtureFolder('audiosep'), 'model')
 
-const root = mkdtempSync(join(tmpdir(), 'model-store-'))
-after(() => rmSync(root, { recursive: true }))
+const root = temporaryFolder({ after })
 
 let folders = 0
 const emptyFolder = () => join(root, `models-${(folders += 1)}`)
@@ -54,6 +52,20 @@ const run = (folder: string, words: string[], catalogue?: readonly CatalogueEntr
     retryDelaysMs: [0, 0],
     ...(catalogue && { catalogue }),
   })
+
+/** Imports a model, and returns its record. */
+async function importModel(folder: string, name: string, files: readonly string[]) {
+  const { code, errors } = await run(folder, ['import', ...files, '--name', name])
+  assert.equal(code, 0, errors)
+  return readRecord(join(folder, name))
+}
+
+/** Fails unless importing these files is refused. */
+async function assertRefused(folder: string, files: readonly string[], message: RegExp) {
+  const { code, errors } = await run(folder, ['import', ...files, '--name', 'refused'])
+  assert.equal(code, 1)
+  assert.match(errors, message)
+}
 
 test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit', async () => {
   const folder = emptyFolder()
@@ -77,15 +89,12 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
 
 test('each network of a bag keeps the stem that it gives', async () => {
   const folder = emptyFolder()
-  const words = ['import', DEMUCS, DEMUCS_2, '--name', 'bag']
-  const refused = await run(folder, words)
-  assert.equal(refused.code, 1)
-  assert.match(refused.errors, /2 networks need the stem that each gives: --stems/)
-  const wrong = await run(folder, [...words, '--stems', 'drums,flute'])
-  assert.match(wrong.errors, /0000041f-c4a403b6\.th: gives drums, .* and no flute/)
+  const files = [DEMUCS, DEMUCS_2]
+  await assertRefused(folder, files, /2 networks need the stem that each gives: --stems/)
+  const wrong = /0000041f-c4a403b6\.th: gives drums, .* and no flute/
+  await assertRefused(folder, [...files, '--stems', 'drums,flute'], wrong)
   assert.deepEqual(readdirSync(folder), []) // leaves nothing half done
-  assert.equal((await run(folder, [...words, '--stems', 'drums,vocals'])).code, 0)
-  const record = readRecord(join(folder, 'bag'))
+  const record = await importModel(folder, 'bag', [...files, '--stems', 'drums,vocals'])
   assert.ok(record.kind === 'htdemucs')
   assert.deepEqual(
     record.networks.map(({ stems }) => stems),
@@ -95,72 +104,50 @@ test('each network of a bag keeps the stem that it gives', async () => {
 
 const textConfig = join(root, 'config.json')
 writeFileSync(textConfig, JSON.stringify({ num_attention_heads: 4 }))
-const AUDIOSEP_FILES = [
-  ...['audiosep_tiny.ckpt', 'config.yaml', 'tokenizer.json', 'tokenizer_config.json'].map((name) =>
-    join(AUDIOSEP, name),
-  ),
-  textConfig,
-]
 
 test('only the used tensors of an AudioSep checkpoint are kept, and the rate is read', async () => {
   const folder = emptyFolder()
-  const { code, errors } = await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'tiny'])
-  assert.equal(code, 0, errors)
-  const record = readRecord(join(folder, 'tiny'))
+  const names = ['audiosep_tiny.ckpt', 'config.yaml', 'tokenizer.json', 'tokenizer_config.json']
+  const files = [...names.map((name) => join(AUDIOSEP, name)), textConfig]
+  const record = await importModel(folder, 'tiny', files)
   assert.ok(record.kind === 'audiosep')
   assert.deepEqual([record.sampleRate, record.textHeads], [4000, 4])
-  const all = openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)
+  const all = openAudioSepCheckpoint(files[0]!)
   const tensors = openSafetensors(join(folder, 'tiny', record.file))
   assertSameTensors(join(folder, 'tiny', record.file), all)
   const dropped = [...all.keys()].filter((name) => !tensors.has(name))
   assert.ok(dropped.includes('ss_model.base.stft.conv_real.weight'))
-  assert.ok(
-    dropped.every((name) =>
-      /stft|bn2|beta2|num_batches|position_ids|audio_|logit_scale|text_tr/.test(name),
-    ),
-  )
+  const unused = /stft|bn2|beta2|num_batches|position_ids|audio_|logit_scale|text_tr/
+  assert.ok(dropped.every((name) => unused.test(name)))
   for (const missing of ['config.yaml', 'tokenizer.json']) {
-    const files = AUDIOSEP_FILES.filter((file) => !file.endsWith(`/${missing}`))
-    const without = await run(folder, ['import', ...files, '--name', 'other'])
-    assert.equal(without.code, 1)
-    assert.match(without.errors, /audiosep_tiny\.ckpt: needs its (configuration|tokenizer)/)
+    const others = files.filter((file) => !file.endsWith(`/${missing}`))
+    await assertRefused(folder, others, /audiosep_tiny\.ckpt: needs its (configuration|tokenizer)/)
   }
 })
 
-test('a checkpoint of RoFormer is imported with its configuration', async () => {
+test('checkpoints of RoFormer and SCNet are imported with their configuration', async () => {
   const folder = emptyFolder()
   for (const kind of ['bs', 'mel']) {
     const file = join(fixtureFolder('roformer'), `model-${kind}/${kind}_tiny`)
-    const alone = await run(folder, ['import', `${file}.ckpt`, '--name', kind])
-    assert.match(alone.errors, /_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
-    const words = ['import', `${file}.ckpt`, `${file}.yaml`, '--name', kind]
-    const { code, errors } = await run(folder, words)
-    assert.equal(code, 0, errors)
-    const record = readRecord(join(folder, kind))
+    const record = await importModel(folder, kind, [`${file}.ckpt`, `${file}.yaml`])
     assert.ok(record.kind === 'roformer')
     assert.equal(readRoformerConfig(record.configuration).kind, kind)
     assertSameTensors(join(folder, kind, record.file), openRoformerCheckpoint(`${file}.ckpt`))
+    await assertRefused(folder, [`${file}.ckpt`], /_tiny\.ckpt: needs its configuration \(\.yaml\)/)
   }
-})
-
-const SCNET = ['scnet_tiny.ckpt', 'scnet_tiny.yaml'].map((name) =>
-  join(fixtureFolder('scnet'), 'model', name),
-)
-
-test('a checkpoint of SCNet is imported with its configuration, which defines its bands', async () => {
-  const folder = emptyFolder()
-  const alone = await run(folder, ['import', SCNET[0]!, '--name', 'tiny'])
-  assert.match(alone.errors, /scnet_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
-  const { code, errors } = await run(folder, ['import', ...SCNET, '--name', 'tiny'])
-  assert.equal(code, 0, errors)
-  const record = readRecord(join(folder, 'tiny'))
+  const file = join(fixtureFolder('scnet'), 'model/scnet_tiny')
+  const record = await importModel(folder, 'scnet', [`${file}.ckpt`, `${file}.yaml`])
   assert.ok(record.kind === 'scnet')
   assert.equal(readScnetConfig(record.configuration).chunkSamples, 4000)
-  assertSameTensors(join(folder, 'tiny', record.file), openScnetCheckpoint(SCNET[0]!))
+  assertSameTensors(join(folder, 'scnet', record.file), openScnetCheckpoint(`${file}.ckpt`))
+  await assertRefused(folder, [`${file}.ckpt`], /_tiny\.ckpt: needs its configuration \(\.yaml\)/)
   const other = join(root, 'other.yaml')
-  writeFileSync(other, readFileSync(SCNET[1]!, 'utf8').replace('num_dplayer: 4', 'num_dplayer: 2'))
-  const refused = await run(folder, ['import', SCNET[0]!, other, '--name', 'other'])
-  assert.match(refused.errors, /scnet_tiny\.ckpt: \d+ weights were not read: separation_net\./)
+  writeFileSync(
+    other,
+    readFileSync(`${file}.yaml`, 'utf8').replace('num_dplayer: 4', 'num_dplayer: 2'),
+  )
+  const unread = /scnet_tiny\.ckpt: \d+ weights were not read: separation_net\./
+  await assertRefused(folder, [`${file}.ckpt`, other], unread)
 })
 
 function assertSameTensors(file: string, published: ReturnType<typeof openAudioSepCheckpoint>) {
@@ -174,30 +161,13 @@ test('a file that is not a checkpoint, or lacks tensors, is refused by name', as
   const folder = emptyFolder()
   const page = join(root, 'page.th')
   writeFileSync(page, '<html>sign in</html>')
-  const refused = await run(folder, ['import', page, '--name', 'page'])
-  assert.equal(refused.code, 1)
-  assert.match(refused.errors, /page\.th: .*(zip|archive)/)
+  await assertRefused(folder, [page], /page\.th: .*(zip|archive)/)
   assert.match((await run(folder, ['import', page])).errors, /page\.th is not known here: .*--name/)
   assert.match(
     (await run(folder, ['import', DEMUCS, '--name', '../escape'])).errors,
     /"\.\.\/escape" can't be the name of a model/,
   )
   assert.deepEqual(readdirSync(folder), [])
-})
-
-test('a model is listed as installed, is not installed twice, and is removed', async () => {
-  const folder = emptyFolder()
-  await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
-  const { text } = await run(folder, ['list', '--licences'])
-  assert.match(text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
-  assert.match(text, /^ {2}speed {4}a minute of sound takes about \d+ s on two cores$/m)
-  const again = await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
-  assert.match(again.errors, /htdemucs is installed in .*remove it first/)
-  const listed = JSON.parse((await run(folder, ['list', '--json'])).text)
-  assert.equal(listed.find(({ name }: { name: string }) => name === 'htdemucs').installed.format, 1)
-  assert.equal((await run(folder, ['remove', 'htdemucs'])).text, 'Removed htdemucs.\n')
-  assert.deepEqual(readdirSync(folder), [])
-  assert.match((await run(folder, ['remove', 'htdemucs'])).errors, /htdemucs is not installed/)
 })
 
 const fetchTiny = (folder: string, entry: CatalogueEntry) =>
@@ -419,20 +389,9 @@ test('a wrong command line is refused with what would be right', async () => {
   }
 })
 
-test('Spleeter is listed with its licence from both sources, and need not be fetched', async () => {
-  const folder = emptyFolder()
-  const fetched = await run(folder, ['fetch', 'spleeter'])
-  assert.equal(fetched.code, 2)
-  assert.match(fetched.errors, /spleeter comes with Winnow: set-up fetches it/)
-  const { text } = await run(folder, ['list', '--licences'])
-  assert.match(text, /^spleeter {2}\(.*\n {2}Vocals and instrumental/)
-  assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
-})
-
 test('the list has a line per model with its licence: built-in, installed, then the others', async () => {
   const folder = emptyFolder()
-  await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
-  await run(folder, ['import', DEMUCS, '--name', 'mine'])
+  for (const name of ['htdemucs', 'mine']) await importModel(folder, name, [DEMUCS])
   const { text } = await run(folder, ['list'])
   const [models = '', hint] = text.split('\n\n')
   const rows = models.split('\n').map((line) => line.split(/ {2,}/))
@@ -444,14 +403,32 @@ test('the list has a line per model with its licence: built-in, installed, then 
   assert.deepEqual(rowOf('mine')!.slice(1, 3), ['installed', 'not stated'])
   assert.ok(rows.every(([, , licence = '']) => licence !== '' && licence.length <= 20))
   assert.match(hint!, /--licences/)
+  const listed = JSON.parse((await run(folder, ['list', '--json'])).text)
+  assert.equal(listed.find(({ name }: { name: string }) => name === 'htdemucs').installed.format, 1)
+
+  const again = await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
+  assert.match(again.errors, /htdemucs is installed in .*remove it first/)
+  for (const name of ['htdemucs', 'mine'])
+    assert.equal((await run(folder, ['remove', name])).text, `Removed ${name}.\n`)
+  assert.deepEqual(readdirSync(folder), [])
+  assert.match((await run(folder, ['remove', 'htdemucs'])).errors, /htdemucs is not installed/)
 })
 
-test('--licences says which files have no published checksum', async () => {
-  const { text } = await run(emptyFolder(), ['list', '--licences'])
+test('--licences says when a model was installed, how fast it is, and which files have no checksum', async () => {
+  const folder = emptyFolder()
+  await importModel(folder, 'htdemucs', [DEMUCS])
+  const { text } = await run(folder, ['list', '--licences'])
+  assert.match(text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
+  assert.match(text, /^ {2}speed {4}a minute of sound takes about \d+ s on two cores$/m)
   const checksumOf = (name: string) =>
     new RegExp(`^${name} .*?^ {2}SHA-256 {2}(.*?)$`, 'ms').exec(text)![1]!
   assert.equal(checksumOf('htdemucs_ft'), 'published of all files')
   assert.equal(checksumOf('audiosep-hive'), 'none is published of config.yaml')
+  assert.match(text, /^spleeter {2}\(.*\n {2}Vocals and instrumental/)
+  assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
+  const fetched = await run(folder, ['fetch', 'spleeter'])
+  assert.equal(fetched.code, 2)
+  assert.match(fetched.errors, /spleeter comes with Winnow: set-up fetches it/)
 })
 
 test('checksums in the catalogue are complete, and files without one are known', () => {

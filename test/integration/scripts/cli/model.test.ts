@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +7,12 @@ import { model } from '../../../../scripts/cli/model/command.ts'
 import { verdictOn, type Report } from '../../../../scripts/cli/model/inspect.ts'
 import { bytesFor } from '../../../../models/memory/predict.ts'
 import { predictFor, takeInventory } from '../../../../scripts/cli/model/inventory.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { runCommand } from '../../../support/processes/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../fixtures/sam-audio', import.meta.url))
 
-const root = mkdtempSync(join(tmpdir(), 'model-'))
-after(() => rmSync(root, { recursive: true }))
+const root = temporaryFolder({ after })
 
 /** Makes a folder with copies of these fixtures. */
 function folderWith(name: string, ...parts: string[]): string {

@@ -8,21 +8,18 @@ import { test } from 'node:test'
 import { separate } from '../../../../scripts/cli/separate/command.ts'
 import { SONG_HINT } from '../../../../shared/prompts/song-hint.ts'
 import { OUTPUT_MARK } from '../../../../shared/output-mark.ts'
-import { runCommand } from '../../../support/processes/run-command.ts'
 import {
   DONE,
   KEY,
   LOGS,
-  makeFolder,
   run,
   runWith,
-  startService,
+  start,
   status,
 } from '../../../support/clients/separation-service.ts'
 
 test('--jobs sets how many files are in progress at once', { timeout: 60_000 }, async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'a.mp3', 'b.mp3', 'c.mp3', 'd.mp3')
+  const { service, folder } = await start(t, 'a.mp3', 'b.mp3', 'c.mp3', 'd.mp3')
   service.streams = Array.from({ length: 5 }, () => DONE)
   const held: (() => void)[] = []
   let most = 0
@@ -42,21 +39,11 @@ test('--jobs sets how many files are in progress at once', { timeout: 60_000 }, 
   const { code, errors } = await run(service, ...words)
   assert.equal(code, 0, errors)
   assert.equal(most, 3)
-})
-
-test('each of many files is sent with the type that its name suggests', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'a.wv', 'b.wv')
-  service.streams = [DONE, DONE]
-  const files = ['a.wv', 'b.wv'].map((name) => join(folder, name))
-  const { code, errors } = await run(service, ...files, 'x', '--out', join(folder, 'out'))
-  assert.equal(code, 0, errors)
-  assert.equal(service.file?.content_type, 'audio/x-wavpack')
+  assert.equal(service.file?.content_type, 'audio/mpeg')
 })
 
 test('Ctrl-C cancels the requests of many files', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'a.mp3')
+  const { service, folder } = await start(t, 'a.mp3')
   service.streams = [['stay'], ['stay']]
   const controller = new AbortController()
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
@@ -70,31 +57,12 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   assert.equal(canceled.length, 2)
 })
 
-test('a terminal shows the progress of all files, below the lines of each', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'a.mp3', 'b.mp3')
-  const half = status('IN_PROGRESS', { progress: 0.5 })
-  service.streams = Array.from({ length: 3 }, () => [half, ...DONE])
-  const [stdin, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })]
-  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-  const own = { env, stdin, stderr, signal: new AbortController().signal }
-  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out')]
-  const { code, text } = await runCommand(separate, words, own)
-  assert.equal(code, 0)
-  assert.equal(text.match(/real time$/gm)?.length, 3)
-  const output = String(stderr.read())
-  assert.match(output, /0% 0 of 3 files/)
-  assert.match(output, /\d+% [1-3] of 3 files, about \d+\w+ left/)
-  assert.match(output, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
-})
-
 test('--task provides prompts and format unless they are given', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   service.streams = Array.from({ length: 5 }, () => DONE)
   const task = async (...words: string[]) => {
     const out = join(folder, words.join('-'))
-    const { code, errors } = await run(service, join(folder, 'song.mp3'), ...words, '--out', out)
+    const { code, errors } = await run(service, song, ...words, '--out', out)
     assert.equal(code, 0, errors)
     return { ...service.submission?.input, metadata: service.submission?.metadata }
   }
@@ -108,20 +76,19 @@ test('--task provides prompts and format unless they are given', async (t) => {
   const rest = { side: 'residual', metadata: { keeps: 'residual' } }
   assert.deepEqual(removed, { ...speech, prompt: 'a siren', ...rest })
 
-  const needs = await run(service, join(folder, 'song.mp3'), '--task', 'remove')
+  const needs = await run(service, song, '--task', 'remove')
   assert.deepEqual(
     [needs.code, needs.errors.split('\n')[0]],
     [2, '--task remove needs prompts here: name the sounds in quotes'],
   )
   const piped = await runWith(service, 'RIFF', ['-', '--task', 'remove', 'a siren'])
   assert.match(piped.out, /residual/, 'standard output holds what is kept')
-  const wrong = await run(service, join(folder, 'song.mp3'), '--task', 'speach')
+  const wrong = await run(service, song, '--task', 'speach')
   assert.match(wrong.errors, /Did you mean "speech"\?/)
 })
 
 test("a better model for songs is suggested once for all files, if set-up's model answered", async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'a.mp3')
+  const { service, folder } = await start(t, 'a.mp3')
   const files = ['song.mp3', 'a.mp3'].map((name) => join(folder, name))
   const hints = async (separator: string, ...words: string[]) => {
     service.separator = separator
@@ -138,8 +105,7 @@ test("a better model for songs is suggested once for all files, if set-up's mode
 })
 
 test('a file whose outputs exist is skipped, and a video belongs to its sound', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   service.hasVideo = true
   service.streams = [DONE, DONE]
   const out = join(folder, 'out')
@@ -157,9 +123,7 @@ test('a file whose outputs exist is skipped, and a video belongs to its sound', 
 })
 
 test('a source newer than its outputs is reported, and counts with --strict', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
-  const song = join(folder, 'song.mp3')
+  const { service, song } = await start(t)
   assert.equal((await run(service, song, 'x')).code, 0)
   const later = new Date(Date.now() + 60_000)
   await utimes(song, later, later)
@@ -172,8 +136,7 @@ test('a source newer than its outputs is reported, and counts with --strict', as
 })
 
 test('a file whose name is not UTF-8 is skipped, but its folder is not', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   const latin1 = Buffer.concat([
     Buffer.from(join(folder, 'caf')),
     Buffer.from('\xe9.mp3', 'latin1'),
@@ -181,7 +144,6 @@ test('a file whose name is not UTF-8 is skipped, but its folder is not', async (
   await writeFile(latin1, 'sound')
   try {
     const shownPath = join(folder, 'caf\uFFFD.mp3')
-    const song = join(folder, 'song.mp3')
     const rest = ['x', '--out', join(folder, 'out')]
     for (const words of [[folder], [shownPath, song]]) {
       service.streams = [DONE]
@@ -196,12 +158,10 @@ test('a file whose name is not UTF-8 is skipped, but its folder is not', async (
 })
 
 test('with --strict a file that is already done counts by the names of its outputs', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   const names = ['song.everything-but-speech-not-kettle.wav', 'song.bell.wav']
   const residuals = ['song.rest.without-kettle.wav', 'song.rest.without-bell.wav']
   for (const name of [...names, ...residuals]) await writeFile(join(folder, name), '')
-  const song = join(folder, 'song.mp3')
   const unknown = await run(service, song, 'kettle', '--strict')
   assert.equal(unknown.code, 3, unknown.errors)
   const file = join(folder, names[0]!)
@@ -212,8 +172,7 @@ test('with --strict a file that is already done counts by the names of its outpu
 })
 
 test('outputs are not used as sources, whatever they are called', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   const own = Buffer.from(`RIFF....WAVELIST....INFOITCH....${OUTPUT_MARK}`)
   await writeFile(join(folder, 'song.piano.wav'), own)
   await writeFile(join(folder, 'song.piano.mp4'), 'the video with it')
@@ -234,8 +193,7 @@ test('outputs are not used as sources, whatever they are called', async (t) => {
 })
 
 test('with many addresses, names are readable, and each secret is shown', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   service.streams = [DONE, DONE]
   const addresses = ['https://example.com/my%20talk.mp4', 'https://example.com/?file=a/b.mp4']
   const words = [...addresses, 'x', '--out', folder, '--webhook', 'https://example.com/hook']
@@ -249,8 +207,7 @@ test('with many addresses, names are readable, and each secret is shown', async 
 })
 
 test('addresses with the same ending are separate sources; a repeated address is already done', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   const addresses = ['a.test/1/talk.mp3', 'a.test/2/talk.mp3', 'a.test/2/talk.mp3?id=3']
   service.streams = Array.from({ length: 3 }, () => DONE)
   for (const address of addresses) {
@@ -263,20 +220,24 @@ test('addresses with the same ending are separate sources; a repeated address is
   assert.match(again.errors, /^3 files in .* s: 0 separated, 3 already separated$/m)
 })
 
-const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
-
 test('with many files, --logs prints the log of each, under its name', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'talk.mp3')
+  const { service, folder, song } = await start(t, 'talk.mp3')
   const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs']
-  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
+  const failure = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
+  const ends = [DONE, [status('FAILED', { error: failure, logs: LOGS })]]
+  service.streams = [...ends, ...ends]
   const first = await run(service, ...words)
   assert.equal(first.code, 1)
-  const [song, talk] = ['song.mp3', 'talk.mp3'].map((name) => join(folder, name))
+  const talk = join(folder, 'talk.mp3')
   const logOf = (path: string | undefined) => `${path}: 2026-01-01T00:00:00Z two chunks\n`
   const failed = `${talk}: NO_AUDIO_STREAM: The media has no audio stream.\n`
   assert.ok(first.errors.includes(logOf(song) + failed + logOf(talk) + '2 files in '))
   assert.ok(service.calls.includes('GET /v1/queue/requests/req_1/status/stream?logs=true'))
+  const quiet = await run(service, ...words, '--quiet', '--force')
+  assert.deepEqual(quiet.errors.match(/\w+\.mp3: \S+/g), [
+    'talk.mp3: NO_AUDIO_STREAM:',
+    'talk.mp3: 2026-01-01T00:00:00Z',
+  ])
 
   service.streams = [DONE]
   const second = await run(service, ...words, '--json')
@@ -288,21 +249,8 @@ test('with many files, --logs prints the log of each, under its name', async (t)
   assert.deepEqual(separated!.logs, LOGS)
 })
 
-test('with many files, --quiet only leaves out the log of successful ones', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t, 'talk.mp3')
-  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
-  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs', '--quiet']
-  const { errors } = await run(service, ...words)
-  assert.deepEqual(errors.match(/\w+\.mp3: \S+/g), [
-    'talk.mp3: NO_AUDIO_STREAM:',
-    'talk.mp3: 2026-01-01T00:00:00Z',
-  ])
-})
-
 test('a refused key ends the whole batch at once', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   for (const name of ['a.wav', 'b.wav', 'c.wav']) await writeFile(join(folder, name), 'sound')
   const refusal = { error: { code: 'UNAUTHENTICATED', message: 'No such key.' } }
   service.refuse['POST /v1/audio/separate'] = [401, JSON.stringify(refusal)]

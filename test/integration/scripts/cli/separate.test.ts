@@ -17,10 +17,9 @@ import {
   event,
   KEY,
   LOGS,
-  makeFolder,
   run,
   runWith,
-  startService,
+  start,
   status,
   type Json,
 } from '../../../support/clients/separation-service.ts'
@@ -28,15 +27,14 @@ import {
 const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/main.ts', import.meta.url))
 
 test('a file is uploaded and separated, and both parts are stored next to it', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   service.streams = [
     [status('IN_QUEUE', { queue_position: 2 }), event('timeout', { request_id: 'req_1' })],
     [status('IN_PROGRESS', { progress: 0.25 }), status('IN_PROGRESS', { progress: 0.5 }), 'break'],
     ['break'],
     DONE,
   ]
-  const { code, out, errors } = await run(service, join(folder, 'song.mp3'), 'a dog')
+  const { code, out, errors } = await run(service, song, 'a dog')
   assert.equal(code, 0, errors)
   assert.deepEqual(service.file, {
     file_name: 'song.mp3',
@@ -63,10 +61,9 @@ test('a file is uploaded and separated, and both parts are stored next to it', a
 })
 
 test('a file of more than 32 MiB is uploaded separately', async (t) => {
-  const service = await startService(t)
-  const path = join(await makeFolder(t), 'song.mp3')
-  await truncate(path, 32 * 2 ** 20 + 1)
-  const { code, errors } = await run(service, path, 'a dog')
+  const { service, song } = await start(t)
+  await truncate(song, 32 * 2 ** 20 + 1)
+  const { code, errors } = await run(service, song, 'a dog')
   assert.equal(code, 0, errors)
   assert.equal(service.uploaded?.length, 32 * 2 ** 20 + 1)
   assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
@@ -75,48 +72,19 @@ test('a file of more than 32 MiB is uploaded separately', async (t) => {
 })
 
 test('every option reaches the API', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
-  const { code, errors } = await run(
-    service,
-    'https://example.com/a/my%20talk.mp4?x=1',
-    'speech',
-    '--out',
-    join(folder, 'new'),
-    '--acceleration',
-    'fast',
-    '--format',
-    'mp3',
-    '--candidates',
-    '3',
-    '--predict-spans',
-    '--span',
-    '1.5-4',
-    '--span',
-    '6-7',
-    '--no-span',
-    '4-5.25',
-    '--max-chunk',
-    '30',
-    '--overlap',
-    '2.5',
-    '--track',
-    '2',
-    '--separator',
-    'mini',
-    '--metadata',
-    '{"a":1}',
-    '--webhook',
-    'https://example.com/hook',
-    '--webhook-secret',
-    'sixteen-characters',
-    '--quiet',
-  )
+  const address = 'https://example.com/a/my%20talk.mp4?x=1'
+  const { service, folder } = await start(t)
+  const options =
+    '--acceleration fast --format mp3 --candidates 3 --predict-spans --span 1.5-4 --span 6-7 ' +
+    '--no-span 4-5.25 --max-chunk 30 --overlap 2.5 --track 2 --separator mini --metadata {"a":1} ' +
+    '--webhook https://example.com/hook --webhook-secret sixteen-characters --quiet'
+  const words = [address, 'speech', '--out', join(folder, 'new'), ...options.split(' ')]
+  const { code, errors } = await run(service, ...words)
   assert.equal(code, 0, errors)
   assert.deepEqual(service.submission, {
     input: {
       prompt: 'speech',
-      audio_url: 'https://example.com/a/my%20talk.mp4?x=1',
+      audio_url: address,
       acceleration: 'fast',
       output_format: 'mp3',
       reranking_candidates: 3,
@@ -143,10 +111,9 @@ test('every option reaches the API', async (t) => {
 })
 
 test('--json prints the result with the paths; --logs adds the log; videos come too', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   service.hasVideo = true
-  const words = [join(folder, 'song.mp3'), 'a dog', '--json', '--logs']
+  const words = [song, 'a dog', '--json', '--logs']
   const printed = JSON.parse((await run(service, ...words)).out) as Json
   const at = (name: string) => join(folder, name)
   assert.deepEqual(printed.files, {
@@ -161,21 +128,19 @@ test('--json prints the result with the paths; --logs adds the log; videos come 
 })
 
 test("a refusal is shown in the service's own words", async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, song } = await start(t)
   const error = { code: 'INVALID_PARAMETER', message: 'At most 8.', param: 'input.x' }
   service.refuse = { 'POST /v1/audio/separate': [400, JSON.stringify({ error })] }
-  const song = join(folder, 'song.mp3')
   const refused = await run(service, song, 'a dog', '--quiet')
   const message = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
   assert.deepEqual(refused, { code: 1, out: '', errors: message })
   service.refuse = { 'POST /v1/audio/separate': [502, '<h1>Bad</h1>'] }
-  const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
+  const proxied = await run(service, song, 'a dog', '--quiet')
   assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
 })
 
 test('a request that fails says why, with its log', async (t) => {
-  const service = await startService(t)
+  const { service } = await start(t)
   const error = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
   service.streams = [[status('FAILED', { error, logs: LOGS })]]
   const words = ['https://example.com/a.mp4', 'x', '--logs', '--quiet']
@@ -188,25 +153,9 @@ test('a request that fails says why, with its log', async (t) => {
   )
 })
 
-test('an error event ends the wait', async (t) => {
-  const service = await startService(t)
-  service.streams = [[event('error', { error: { code: 'NOT_FOUND', message: 'Gone.' } })]]
-  const { code, errors } = await run(service, 'https://example.com/a.mp4', 'x', '--quiet')
-  assert.deepEqual([code, errors], [1, 'https://example.com/a.mp4: NOT_FOUND: Gone.\n'])
-})
-
-test('a service that is not running is named, with advice', async (t) => {
-  const folder = await makeFolder(t)
-  const { code, errors } = await run({ base: 'http://127.0.0.1:1' }, join(folder, 'song.mp3'), 'x')
-  assert.equal(code, 1)
-  assert.match(errors, /http:\/\/127\.0\.0\.1:1 does not answer\. .*npm start/)
-})
-
 test('a wrong command line exits with 2 and says what is right, before any call', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   await mkdir(join(folder, 'empty'))
-  const song = join(folder, 'song.mp3')
   const wrong: readonly [string[], string | RegExp][] = [
     [[], /--help/],
     [[song], /--help/],
@@ -266,8 +215,7 @@ test('a wrong command line exits with 2 and says what is right, before any call'
 })
 
 test('a model that the service lacks, or that has none of the stems, is refused first', async (t) => {
-  const service = await startService(t)
-  const song = join(await makeFolder(t), 'song.mp3')
+  const { service, song } = await start(t)
   const wrong = [
     [['vocals', '--separator', 'htdemuc'], 'There is no model "htdemuc"'],
     [
@@ -286,8 +234,7 @@ test('a model that the service lacks, or that has none of the stems, is refused 
 })
 
 test('with a key that may not list models, the service checks the separator', async (t) => {
-  const service = await startService(t)
-  const song = join(await makeFolder(t), 'song.mp3')
+  const { service, song } = await start(t)
   service.refuse['GET /v1/models'] = [403, '{"error":{"code":"FORBIDDEN","message":"No."}}']
   assert.equal((await run(service, song, 'vocals', '--separator', 'htdemuc')).code, 0)
   assert.equal(service.submission?.input?.separator, 'htdemuc')
@@ -301,9 +248,7 @@ const UNKNOWN = {
 }
 
 test('a sound that was not surely found is reported on stderr, and with --strict by the exit code', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
-  const song = join(folder, 'song.mp3')
+  const { service, folder, song } = await start(t)
   service.findings = [UNKNOWN]
   const first = await run(service, song, 'a dog', '--strict', '--quiet')
   assert.deepEqual(first, { code: 3, out: '', errors: `${song}: ${UNKNOWN.message}\n` })
@@ -330,8 +275,7 @@ test('a sound that was not surely found is reported on stderr, and with --strict
 })
 
 test('the output suggests a command for users who know that the sound is there', async (t) => {
-  const service = await startService(t)
-  const song = join(await makeFolder(t), 'song.mp3')
+  const { service, song } = await start(t)
   const again = (errors: string) => errors.split('\n').filter((line) => line.includes('--span'))
   const softened = { state: 'unsure', softened_db: 28, message: 'May be absent.' }
   service.findings = [{ ...softened, prompt: 'a dog' }]
@@ -358,8 +302,7 @@ test('the output suggests a command for users who know that the sound is there',
 })
 
 test('the outputs of a file with the longest possible name have names that fit, and are recognized', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder } = await start(t)
   const song = join(folder, `${'ü'.repeat(124)}.1.mp3`) // 254 bytes
   await writeFile(song, 'sound')
   service.findings = [UNKNOWN]
@@ -376,9 +319,7 @@ test('the outputs of a file with the longest possible name have names that fit, 
 })
 
 test('two runs on one file overwrite nothing, except with --force', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
-  const song = join(folder, 'song.mp3')
+  const { service, folder, song } = await start(t)
   service.streams = [DONE, DONE, DONE]
   for (const prompt of ['piano', 'drums']) assert.equal((await run(service, song, prompt)).code, 0)
   const whole = ['drums', 'mp3', 'piano', 'rest.without-drums', 'rest.without-piano']
@@ -403,15 +344,14 @@ test('two runs on one file overwrite nothing, except with --force', async (t) =>
 })
 
 test('a failed download leaves nothing half written', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   service.refuse = { 'GET /signed/residual': [503, ''] }
-  assert.equal((await run(service, join(folder, 'song.mp3'), 'piano')).code, 1)
+  assert.equal((await run(service, song, 'piano')).code, 1)
   assert.deepEqual(await readdir(folder), ['song.mp3'])
 })
 
 test('- reads standard input and writes the sound to standard output', async (t) => {
-  const service = await startService(t)
+  const { service } = await start(t)
   service.findings = [{ state: 'unsure', message: 'Perhaps a dog.' }]
   const { code, out, errors } = await runWith(service, 'some media', ['-', 'a dog', '--strict'])
   assert.deepEqual([code, out], [3, 'bytes of /signed/target'], errors)
@@ -420,11 +360,10 @@ test('- reads standard input and writes the sound to standard output', async (t)
 })
 
 test('- says which options it excludes', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   const refusals: [string[], RegExp][] = [
     [['-', 'a dog', 'a cat'], /one prompt with -/],
-    [['-', join(folder, 'song.mp3'), 'a dog'], /give - alone, or files/],
+    [['-', song, 'a dog'], /give - alone, or files/],
     [['-', 'a dog', '--out', folder], /leave out --out/],
     [['-', 'a dog', '--json'], /leave out --json/],
     [['-', 'a dog'], /standard input is empty/],
@@ -443,13 +382,12 @@ test('- says which options it excludes', async (t) => {
 })
 
 test("the key of this machine's service is found, and not sent to another", async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
+  const { service, folder, song } = await start(t)
   await mkdir(join(folder, 'data'))
   await writeFile(join(folder, 'data', 'api-key'), `${KEY}\n`)
   const call = async (base: string) => {
     const stderr = new PassThrough()
-    const words = [join(folder, 'song.mp3'), 'x', '--quiet', '--force', '--url', base]
+    const words = [song, 'x', '--quiet', '--force', '--url', base]
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
     const world = { env: { DATA_DIR: join(folder, 'data') }, stdin, stdout, stderr }
     const code = await separate(words, { ...world, signal: new AbortController().signal })
@@ -469,7 +407,7 @@ test("the key of this machine's service is found, and not sent to another", asyn
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} cancels the request and exits with 130, even if it comes twice`, async (t) => {
-    const service = await startService(t)
+    const { service } = await start(t)
     service.streams = [[status('IN_PROGRESS'), 'stay']]
     const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
     const words = ['scripts/run.mjs', COMMAND, 'separate', 'https://example.com/a.mp4', 'x']

@@ -8,18 +8,17 @@ import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { PROGRAMS } from '../../../../scripts/setup/programs.mjs'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const SETUP = ['scripts/run.mjs', 'scripts/setup/programs.mjs', 'scripts/setup/files.mjs']
@@ -35,8 +34,7 @@ console.log(import.meta.filename.endsWith('.mjs'), word, ...process.argv.slice(2
 
 /** Makes a checkout in which a single program does anything. */
 function makeCheckout(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'programs-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)

@@ -1,19 +1,18 @@
 /** Set-up when the model for songs can't be fetched or isn't wanted. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const SETUP = fileURLToPath(new URL('../../../../scripts/setup', import.meta.url))
 
 /** Runs the step as set-up does, in a folder of its own, with no registry within reach. */
 async function runStep(t: TestContext, env: NodeJS.ProcessEnv, isThere = false) {
-  const root = mkdtempSync(join(tmpdir(), 'winnow-songs-'))
-  t.after(() => rmSync(root, { recursive: true }))
+  const root = temporaryFolder(t)
   cpSync(SETUP, join(root, 'scripts/setup'), { recursive: true })
   const model = join(root, '.runtime/spleeter')
   mkdirSync(isThere ? model : join(root, '.runtime'), { recursive: true })

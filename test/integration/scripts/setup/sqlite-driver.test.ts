@@ -5,14 +5,14 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { appendFile, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findPrebuilt, layPrebuilt } from '../../../../scripts/setup/prebuilt.mjs'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PACKAGE = 'node_modules/better-sqlite3-node20'
@@ -33,8 +33,7 @@ async function startTrap(t: TestContext) {
 
 /** Makes a checkout with this one's packages, in which the driver is not built. */
 async function freshCheckout(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlite-driver-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   await mkdir(join(folder, 'node_modules'))
   await cp(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true })
   await cp(join(ROOT, PACKAGE), join(folder, PACKAGE), {
@@ -106,8 +105,7 @@ test('a driver of the package that does not load here is compiled', { skip }, as
 })
 
 test('an addon with another key or hash is not used', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'prebuilt-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   assert.equal(findPrebuilt(folder, 'one'), undefined, 'a checkout has none')
   const addon = join(folder, 'addon')
   await writeFile(addon, 'compiled')

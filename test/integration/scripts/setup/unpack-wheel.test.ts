@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const UNPACK = fileURLToPath(new URL('../../../../scripts/setup/unpack_wheel.py', import.meta.url))
 
-const folder = mkdtempSync(join(tmpdir(), 'wheel-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 /** Makes a wheel of members with these modes, in zipfile's format. */
 function makeWheel(members: Readonly<Record<string, number>>): string {

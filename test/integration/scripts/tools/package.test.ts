@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import test, { before, type TestContext } from 'node:test'
+import test, { before } from 'node:test'
 import { packDeb } from '../../../../scripts/tools/package/deb.ts'
 import { debianParts } from '../../../../scripts/tools/licences/parts.ts'
 import { layCommand, laySources } from '../../../../scripts/tools/package/sources.ts'
 import { makePackage } from '../../../../scripts/tools/package/command.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertProgram } from '../../../support/machine/debian-package.ts'
 import { runCommand } from '../../../support/processes/run-command.ts'
 
@@ -19,17 +19,11 @@ before(() => {
   assertProgram('lintian', 'lintian')
 })
 
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-deb-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 const run = (program: string, ...words: string[]): string =>
   execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 })
 
 test('the Debian package has units for its paths and settings that upgrades keep, and satisfies lintian', async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
   await layCommand(join(root, 'usr/lib/winnow'), 'debian-installation.mjs')
@@ -57,9 +51,7 @@ test('the Debian package has units for its paths and settings that upgrades keep
   }
   const winnow = join(folder, 'raw/usr/lib/winnow/winnow.mjs')
   assert.equal(run(process.execPath, winnow, '--version').trim(), version)
-  assert.match(run(process.execPath, winnow, '--help'), /install-host/)
   assert.match(run(process.execPath, winnow, 'separate', '--help'), /^Usage: winnow separate </)
-  assert.match(run(process.execPath, winnow, 'requests', '--help'), /^Usage: winnow requests list/)
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
@@ -71,7 +63,7 @@ test('the Debian package has units for its paths and settings that upgrades keep
 const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
 
 test('packages contain every file that their programs name', async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   laySources(folder)
   const programs = (await readdir(folder, { recursive: true })).filter((path) =>
     /\.m?[jt]s$/.test(path),
@@ -90,7 +82,7 @@ test('packages contain every file that their programs name', async (t) => {
 })
 
 test('the package for GPUs replaces the one for processors', async (t) => {
-  const folder = await makeFolder(t)
+  const folder = temporaryFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
   const deb = packDeb(join(folder, 'root'), 'cuda', folder)
   assert.match(

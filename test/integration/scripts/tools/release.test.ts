@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cutRelease } from '../../../../scripts/tools/release/cut-release.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PATHS = [
@@ -29,8 +29,7 @@ const repository = 'https://git.example.org/team/winnow'
  * Makes a repository with the files of this one that state the version, and one change to release.
  */
 async function start(t: TestContext) {
-  const root = await mkdtemp(join(tmpdir(), 'release-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   for (const path of PATHS) await cp(join(ROOT, path), join(root, path))
   const changelog = join(root, 'CHANGELOG.md')
   const [head, ...rest] = (await readFile(changelog, 'utf8')).split('## [Unreleased]\n')

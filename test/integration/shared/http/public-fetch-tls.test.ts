@@ -12,7 +12,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { isTlsFault } from '../../../../shared/http/public-route.ts'
+import { probing } from '../../../support/http/probe.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const fixture = (name: string) => join(ROOT, 'test/fixtures/tls', name)
@@ -30,8 +32,8 @@ async function serveTls(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Probes each URL in a separate process; returns results or errors. */
-async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
+/** Probes each URL in a process that trusts the certificate; returns results or errors. */
+async function probeTrusting(urls: string[]) {
   const script = `
     import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
@@ -42,7 +44,7 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
     console.log(JSON.stringify(outcomes))`
   const words = ['--import', 'tsx', '--input-type=module', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, words, {
-    env: { ...process.env, ...env },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: fixture('certificate.pem') },
     cwd: ROOT,
   })
   return JSON.parse(stdout) as unknown[]
@@ -50,17 +52,16 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
 
 test('a certificate must be trusted and match the host', async (t) => {
   const port = await serveTls(t)
-  const [right, wrong] = ['media', 'other'].map(
-    (name) => `https://${name}.example.com:${port}/`,
-  ) as [string, string]
+  const addressOf = (name: string) => `https://${name}.example.com:${port}/`
   const refusal = {
     message: 'audio_url could not be fetched: its TLS certificate or connection is not valid.',
     isTemporary: false,
   }
-  const answer = { bytes: 4 }
-  const trusting = { NODE_EXTRA_CA_CERTS: fixture('certificate.pem') }
-  assert.deepEqual(await probeAll([right, wrong], trusting), [answer, refusal])
-  assert.deepEqual(await probeAll([right]), [refusal])
+  const outcomes = await probeTrusting([addressOf('media'), addressOf('other')])
+  assert.deepEqual(outcomes, [{ bytes: 4 }, refusal])
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const untrusting = probing(createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve }))
+  await assert.rejects(untrusting(addressOf('media')), refusal)
 })
 
 test("Node's errors about untrusted certificates are recognized", () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { probing } from '../../../support/http/probe.ts'
 import { serve } from '../../../support/http/serve.ts'
 
@@ -13,12 +13,6 @@ const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, download } = createPublicFetch(ALLOWED)
 const probe = probing({ download })
 const hasty = createPublicFetch({ ...ALLOWED, limits: { firstByteMsMax: 100, silenceMsMax: 100 } })
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'public-fetch-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
 
 const signal = new AbortController().signal
 
@@ -43,14 +37,9 @@ test('a check only asks name servers, and refuses names without a public address
   const checks = createPublicFetch({ allowCidrs: [], resolve, limits: { checkMsMax: 20 } })
   for (const name of ['public', 'slow', 'broken'])
     await checks.check(`https://${name}.example/a.mp3`)
-  const refusals = await Promise.all(
-    ['private', 'unknown'].map((name) =>
-      checks.check(`https://${name}.example/a.mp3`).catch((error: unknown) => error),
-    ),
-  )
-  for (const refusal of refusals) {
-    assert.equal((refusal as { code?: unknown }).code, 'INVALID_AUDIO_URL')
-    assert.equal(String(refusal), String(refusals[0]), 'which names exist is not told')
+  for (const name of ['private', 'unknown']) {
+    const checked = checks.check(`https://${name}.example/a.mp3`)
+    await assert.rejects(checked, { code: 'INVALID_AUDIO_URL' })
   }
   await assert.rejects(checks.check('https://127.0.0.1/'), { code: 'INVALID_AUDIO_URL' })
   await check('http://127.0.0.1:1/') // allowed, although nobody listens
@@ -141,7 +130,6 @@ test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
     '/nowhere': (_request, reply) => reply.writeHead(302).end(),
     '/silent': () => {},
     '/hangs-up': (request) => request.socket.destroy(),
-    '/zipped': (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(),
   }
   const { url: base } = await serve(t, (request, reply) =>
     answers[request.url ?? '']?.(request, reply),
@@ -152,7 +140,6 @@ test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
   await assert.rejects(probe(`${base}/nowhere`), failed(/status 302/))
   await assert.rejects(probing(hasty)(`${base}/silent`), failed(/in time/))
   await assert.rejects(probe(`${base}/hangs-up`), failed(/broke off/))
-  await assert.rejects(probe(`${base}/zipped`), failed(/compressed/))
   await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
 })
 
@@ -207,7 +194,7 @@ test('a download writes the bytes, and takes the name from Content-Disposition',
     if (header !== undefined) reply.setHeader('content-disposition', header)
     reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end('0123456789')
   })
-  const path = join(await temporaryFolder(t), 'media')
+  const path = join(temporaryFolder(t), 'media')
   const plain = await download(`${base}/a.mp3`, { path, bytesMax: 10, signal })
   assert.deepEqual(plain, { bytes: 10, fileName: undefined })
   assert.equal(await readFile(path, 'utf8'), '0123456789')
@@ -232,7 +219,7 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
   const { url: base } = await serve(t, (request, reply) =>
     answers[request.url ?? '']?.(request, reply),
   )
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const take = (path: string, bytesMax: number, by = download) =>
     by(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
   await assert.rejects(take('/declared', 98), { code: 'PAYLOAD_TOO_LARGE' })
@@ -247,7 +234,7 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
 
 test("the caller can stop a download, and a full disk is not the source's fault", async (t) => {
   const { url: base } = await serve(t, (_request, reply) => reply.write('123'))
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const controller = new AbortController()
   const reason = new Error('drained')
   setTimeout(() => controller.abort(reason), 50)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { startNameServer } from '../../../support/http/name-server.ts'
 import { probing } from '../../../support/http/probe.ts'
 import { serve } from '../../../support/http/serve.ts'
@@ -13,8 +13,7 @@ import { serve } from '../../../support/http/serve.ts'
 const { signal } = new AbortController()
 
 async function temporaryFile(t: TestContext, text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'resolver-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   await writeFile(join(folder, 'file'), text)
   return join(folder, 'file')
 }

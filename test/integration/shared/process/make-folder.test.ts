@@ -1,15 +1,14 @@
 /** Makes folders, and reports those that can't be made. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../../../shared/process/make-folder.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 test('a folder is made with its parents, and may exist already', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   const path = join(root, 'a/b/c')
   await Promise.all([makeFolder(path, 0o700), makeFolder(path, 0o700)])
   for (const folder of [path, join(root, 'a')])
@@ -20,8 +19,7 @@ test('a folder is made with its parents, and may exist already', async (t) => {
 })
 
 test("a path that can't be a folder is an error, not a loop", { timeout: 10_000 }, async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'winnow-folder-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = temporaryFolder(t)
   await symlink('/no/such/disk', join(root, 'unmounted'))
   await symlink('circle', join(root, 'circle'))
   await writeFile(join(root, 'file'), '')

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { connectServiceManager } from '../../../../shared/process/service-manager.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 
 const log = createLogger('test', 'silent')
 const support = (name: string) =>
@@ -18,15 +18,12 @@ const support = (name: string) =>
 
 /** Opens a manager's socket in a fresh folder; `next` resolves with the next report. */
 async function listen(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-notify-'))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'notify')
   const receiver = spawn('python3', [support('notify_socket.py'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  t.after(async () => {
-    receiver.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
-  })
+  t.after(() => receiver.kill('SIGKILL'))
   const reports = createInterface(receiver.stdout)[Symbol.asyncIterator]()
   const next = async () => JSON.parse((await reports.next()).value as string) as string
   assert.equal(await next(), 'listening')

@@ -1,9 +1,7 @@
 /** TLS between the parts of the service, with certificates made by openssl. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../../engine/control-server.ts'
@@ -11,10 +9,10 @@ import { engineConnector } from '../../../../gateway/operations/engine-address.t
 import { connectEngine } from '../../../../shared/engine-control.ts'
 import { loadTls, type Tls } from '../../../../shared/process/tls-files.ts'
 import { startMetricsServer } from '../../../../shared/telemetry/metrics-server.ts'
+import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { makeTls, tlsFilesOf } from '../../../support/http/make-tls.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'tls-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const ours = await makeTls(folder, 'ours')
 const theirs = await makeTls(folder, 'theirs')

@@ -1,10 +1,8 @@
 /** An interrupted job resumes where it stopped. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { after, type TestContext } from 'node:test'
 import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
@@ -20,6 +18,7 @@ import { readTaggerConfig } from '../../../../../models/tagger/config.ts'
 import { SEGMENTS_MAX } from '../../../../../shared/checkpoint.ts'
 import { createPublicFetch } from '../../../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS } from '../../../../../shared/separation-options.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { serve } from '../../../../support/http/serve.ts'
 import { noise } from '../../../../support/media/signals.ts'
 import { wavBytes } from '../../../../support/media/wav.ts'
@@ -106,8 +105,7 @@ function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): H
 }
 
 async function attempt(t: TestContext, store: Store, attemptOptions: Attempt = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const clock = new FakeClock()
   const stop = new AbortController()
   const seen = { events: [] as Event[], progress: [] as number[], chunks: [] as number[], tags: 0 }

@@ -1,52 +1,57 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import type { SeparatedSounds } from '../../../../../engine/job/outputs/mix.ts'
 import { Outputs } from '../../../../../engine/job/outputs/outputs.ts'
 import type { PictureProgress } from '../../../../../engine/media/write/picture-progress.ts'
 import type { OutputName } from '../../../../../shared/messages.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
-import { makeMedia } from '../../../../support/media/make-media.ts'
+import { makeMedia, type VideoTrack } from '../../../../support/media/make-media.ts'
 import { concatenate, noise } from '../../../../support/media/signals.ts'
+import { readSound } from '../../media/read-sound.ts'
 import { readWav24, wavBytes } from '../../../../support/media/wav.ts'
 
 const RATE = 16_000
-const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
 const planes = [noise(1, RATE)]
 
 const threads = new OutputThreads()
 after(() => threads.stop())
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'outputs-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder({ after })
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-/** Makes a mixture whose targets and residual all equal `wave`. */
-const soundsEqualTo = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
-  mixture: [wave.map((x) => (targets + 1) * x)],
-  sounds: Array.from({ length: targets }, () => [wave.slice()]),
-  plan: plainPlan(targets),
+/** Makes a mixture whose target and residual both equal `wave`. */
+const soundsEqualTo = (wave: Float32Array = planes[0]!): SeparatedSounds => ({
+  mixture: [wave.map((x) => 2 * x)],
+  sounds: [[wave.slice()]],
+  plan: plainPlan(1),
 })
+
+interface Options {
+  format?: 'wav' | 'flac'
+  hasPeaks?: boolean
+  signal?: AbortSignal
+  into?: string
+}
 
 function openOutputs(
   videoPath: string | null,
-  names = NAMES,
-  hasPeaks = false,
-  signal = new AbortController().signal,
-  into = folder,
+  {
+    format = 'wav',
+    hasPeaks = false,
+    signal = new AbortController().signal,
+    into = folder,
+  }: Options = {},
 ) {
   const lines: string[] = []
   const pictures: PictureProgress[] = []
   const options = {
     folder: into,
-    encoding,
-    names,
+    encoding: { format, sampleRate: RATE, channels: 1 },
+    names: NAMES,
     videoPath,
     soundIndex: 1,
     hasPeaks,
@@ -59,107 +64,57 @@ function openOutputs(
   return { opened, lines, pictures }
 }
 
-test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
-  const path = join(folder, 'source.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
+/** Makes a second of sound with a picture. */
+async function makeVideo(name: string, container: string, video: Partial<VideoTrack>) {
+  const path = join(folder, name)
+  await makeMedia(path, container, {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264', ...video },
   })
-  const outputs = await openOutputs(path).opened
+  return path
+}
+
+test('each file is stored once it is complete: sound, and video if there is a picture', async () => {
+  const { opened, pictures } = openOutputs(await makeVideo('source.mp4', 'mp4', {}))
+  const outputs = await opened
   await outputs.write(soundsEqualTo())
   const bytesOf = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     bytesOf.set(part, (await stat(file)).size)
     return 'a-place'
   })
-  assert.deepEqual([...bytesOf.keys()].sort(), [
-    'residual',
-    'residual_video',
-    'target',
-    'target_video',
-  ])
+  const parts = ['residual', 'residual_video', 'target', 'target_video']
+  assert.deepEqual([...bytesOf.keys()].sort(), parts)
   assert.equal(target.bytes, bytesOf.get('target'))
   assert.equal(residual.video?.bytes, bytesOf.get('residual_video'))
   assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
-})
-
-test('each of several prompts has a target of its own', async () => {
-  const names: OutputName[] = ['target', 'target_2', 'residual']
-  const outputs = await openOutputs(null, names).opened
-  await outputs.write(soundsEqualTo(planes[0]!, names.length - 1))
-  const parts: string[] = []
-  const stored = await outputs.finish(async (part) => {
-    parts.push(part)
-    return undefined
-  })
-  assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
-  assert.equal(stored.target_2?.bytes, stored.target.bytes)
-  assert.equal(stored.target_3, undefined)
+  assert.deepEqual(pictures, [{ done: 1 }], 'a copied picture leaves nothing to encode')
 })
 
 test("a picture that can't be processed does not cost the sound, and is logged", async () => {
-  const path = join(folder, 'source.wav')
-  await writeFile(path, wavBytes(planes, RATE))
-  const { opened, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  const parts: string[] = []
-  const { target } = await outputs.finish(async (part) => {
-    parts.push(part)
-    return undefined
-  })
-  assert.deepEqual(parts.sort(), ['residual', 'target'])
-  assert.equal(target.video, undefined)
-  assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
-})
-
-test('pictures too large to re-encode do not cost the sound, and their size is logged', async () => {
-  const path = join(folder, 'large.flv')
-  await makeMedia(path, 'flv', {
-    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
-    video: { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 },
-  })
-  const { opened, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
-  assert.deepEqual([target.video, residual.video], [undefined, undefined])
-  assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
-})
-
-test('the progress of re-encoding a picture is reported, with the time left', async () => {
-  const path = join(folder, 'again.webm')
-  await makeMedia(path, 'webm', {
-    audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
-    video: { seconds: 4, encoder: 'libvpx' },
-  })
-  const { opened, pictures, lines } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  await outputs.finish(() => Promise.resolve(undefined))
-  assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
-  const [begun, ...more] = pictures
-  assert.deepEqual(begun, { done: 0 })
-  assert.deepEqual(pictures.at(-1), { done: 1 })
-  assert.equal(more.length, 4 * 10 + 1, 'one for each picture of a short video, and the end')
-  for (const [i, { done, secondsLeft }] of more.slice(0, -1).entries()) {
-    assert.equal(done, (i + 1) / 41)
-    assert.equal(secondsLeft! > 0, i < 39, `${secondsLeft}`)
+  const noPicture = join(folder, 'source.wav')
+  await writeFile(noPicture, wavBytes(planes, RATE))
+  const large = { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 }
+  for (const [path, reason] of [
+    [noPicture, /No video could be made, so there is sound only/],
+    [
+      await makeVideo('large.flv', 'flv', large),
+      /sound only: a picture of 4104 x 2304 is too large/,
+    ],
+  ] as const) {
+    const { opened, lines } = openOutputs(path)
+    const outputs = await opened
+    await outputs.write(soundsEqualTo())
+    const parts: string[] = []
+    const { target, residual } = await outputs.finish(async (part) => {
+      parts.push(part)
+      return undefined
+    })
+    assert.deepEqual(parts.sort(), ['residual', 'target'])
+    assert.deepEqual([target.video, residual.video], [undefined, undefined])
+    assert.match(lines.join('\n'), reason)
   }
-})
-
-test('a copied picture leaves nothing to encode', async () => {
-  const path = join(folder, 'copied.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
-  })
-  const { opened, pictures } = openOutputs(path)
-  const outputs = await opened
-  await outputs.write(soundsEqualTo())
-  await outputs.finish(() => Promise.resolve(undefined))
-  assert.deepEqual(pictures, [{ done: 1 }])
 })
 
 test('an error of storing is thrown once all work has stopped', async () => {
@@ -173,9 +128,8 @@ test('an error of storing is thrown once all work has stopped', async () => {
 })
 
 test('a failure at the end leaves no file open', async (t) => {
-  const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
-  t.after(() => rm(own, { recursive: true, force: true }))
-  const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
+  const own = temporaryFolder(t)
+  const outputs = await openOutputs(null, { hasPeaks: true, into: own }).opened
   await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
   await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
@@ -202,7 +156,7 @@ test('aborting in the middle of a picture stops everything', async () => {
 })
 
 test('the peaks of the mixture and every output are stored last', async () => {
-  const outputs = await openOutputs(null, NAMES, true).opened
+  const outputs = await openOutputs(null, { hasPeaks: true }).opened
   await outputs.write(soundsEqualTo())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
@@ -214,43 +168,41 @@ test('the peaks of the mixture and every output are stored last', async () => {
   assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
 
-test('if one output clips near the end, all are lowered alike, from the first sample', async () => {
-  const path = join(folder, 'loud.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' },
-    video: { seconds: 1, encoder: 'libx264' },
-  })
-  const outputs = await openOutputs(path, NAMES, true).opened
-  const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(soundsEqualTo(quiet))
-  const both = quiet.map((x, i) => x + loud[i]!)
-  await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
-  const files = new Map<string, Buffer>()
-  const stored = await outputs.finish(async (part, file) => {
-    files.set(part, await readFile(file))
-    return undefined
-  })
-  assert.equal(stored.gain_db, -6.03)
-  const gain = 10 ** (-6.03 / 20)
-  for (const [name, last] of [
-    ['target', quiet],
-    ['residual', loud],
-  ] as const) {
-    const [plane] = readWav24(files.get(name)!).planes
-    const expected = concatenate([quiet, last]).map((x) => gain * x)
-    for (const [i, sample] of plane!.entries()) {
-      assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+for (const format of ['wav', 'flac'] as const) {
+  test(`if one output of ${format} clips near the end, all are lowered alike, from the first sample`, async () => {
+    const path = await makeVideo('loud.mp4', 'mp4', {})
+    const outputs = await openOutputs(path, { hasPeaks: true, format }).opened
+    const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
+    await outputs.write(soundsEqualTo(quiet))
+    const both = quiet.map((x, i) => x + loud[i]!)
+    await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
+    let peaksText = ''
+    const stored = await outputs.finish(async (part, file) => {
+      if (part === 'peaks') peaksText = await readFile(file, 'utf8')
+      return undefined
+    })
+    assert.equal(stored.gain_db, -6.03)
+    const gain = 10 ** (-6.03 / 20)
+    for (const [name, last] of [
+      ['target', quiet],
+      ['residual', loud],
+    ] as const) {
+      const [plane] = (await readSound(join(folder, name))).planes
+      const expected = concatenate([quiet, last]).map((x) => gain * x)
+      for (const [i, sample] of plane!.entries()) {
+        assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+      }
     }
-  }
-  assert.ok(stored.target.video, 'the track of the video is coded again too')
-  const peaks = JSON.parse(files.get('peaks')!.toString())
-  assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
-  assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
-  assert.deepEqual(
-    (await readdir(folder)).filter((file) => file.endsWith('_samples')),
-    [],
-  )
-})
+    assert.ok(stored.target.video, 'the track of the video is coded again too')
+    const peaks = JSON.parse(peaksText)
+    assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
+    assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
+    assert.deepEqual(
+      (await readdir(folder)).filter((file) => file.endsWith('_samples')),
+      [],
+    )
+  })
+}
 
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
@@ -263,7 +215,7 @@ test('outputs that do not clip are stored as they are', async () => {
 
 test('aborting while the files are rewritten stops the work', async () => {
   const stop = new AbortController()
-  const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
+  const outputs = await openOutputs(null, { signal: stop.signal }).opened
   await outputs.write(soundsEqualTo(Float32Array.of(2)))
   stop.abort(new Error('canceled'))
   await assert.rejects(

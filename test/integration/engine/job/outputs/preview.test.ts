@@ -1,37 +1,25 @@
 /** The segments of a preview, decoded one by one, contain every sample of the sounds. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { OutputSounds } from '../../../../../engine/job/outputs/output-sounds.ts'
 import { Preview } from '../../../../../engine/job/outputs/preview.ts'
 import type { PreviewIndex } from '../../../../../engine/job/outputs/preview-index.ts'
 import type { Peaks } from '../../../../../clients/typescript/client.ts'
-import { openMixture } from '../../../../../engine/media/read/decode.ts'
 import { endOfPart } from '../../../../../shared/live-preview.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
+import { readSound } from '../../media/read-sound.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
-import { concatenate, noise, type Planes } from '../../../../support/media/signals.ts'
+import { noise, type Planes } from '../../../../support/media/signals.ts'
 
-let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'preview-'))
-})
-after(() => rm(folder, { recursive: true }))
-
-const LIMITS = { mediaSecondsMax: 60, channelsMax: 8, sampleRate: null }
+const folder = temporaryFolder({ after })
 
 async function decode(bytes: Buffer): Promise<Planes> {
   const path = join(folder, 'segment.ogg')
   await writeFile(path, bytes)
-  const media = await openMixture(path, LIMITS)
-  const blocks: Float32Array[][] = []
-  for await (const block of media.blocks()) blocks.push(block)
-  await media.close()
-  return Array.from({ length: media.channels }, (_, channel) =>
-    concatenate(blocks.map((block) => block[channel]!)),
-  )
+  return (await readSound(path)).planes
 }
 
 /** A sweep that no other place in it is like, louder on the left. */
@@ -53,16 +41,20 @@ interface Written {
   segments: Buffer[][]
 }
 
-/** @param blockSamples of the blocks in which the target is written; the residual is as it is */
-async function write(sound: Float32Array[], rate: number, blockSamples: number): Promise<Written> {
-  const outputs = await OutputSounds.open({
+const openOutputs = (sampleRate: number, channels: number, isLive = false) =>
+  OutputSounds.open({
     names: ['target', 'residual'],
     folder,
-    encoding: { format: 'wav', sampleRate: rate, channels: sound.length },
+    encoding: { format: 'wav', sampleRate, channels },
     hasTracks: false,
     hasPeaks: true,
     hasPreview: true,
+    isLive,
   })
+
+/** @param blockSamples of the blocks in which the target is written; the residual is as it is */
+async function write(sound: Float32Array[], rate: number, blockSamples: number): Promise<Written> {
+  const outputs = await openOutputs(rate, sound.length)
   for (let from = 0; from < sound[0]!.length; from += blockSamples) {
     const target = sound.map((plane) => plane.slice(from, from + blockSamples))
     const mixture = target.map((plane) => plane.map((x) => 2 * x))
@@ -137,15 +129,7 @@ test('the parts of a live preview are the preview so far, whatever the blocks', 
   const [sound] = sweep(41, rate)
   const made: Buffer[][] = []
   for (const blockSamples of [rate, 17 * rate]) {
-    const outputs = await OutputSounds.open({
-      names: ['target', 'residual'],
-      folder,
-      encoding: { format: 'wav', sampleRate: rate, channels: 1 },
-      hasTracks: false,
-      hasPeaks: true,
-      hasPreview: true,
-      isLive: true,
-    })
+    const outputs = await openOutputs(rate, 1, true)
     const parts: Buffer[] = []
     let written = 0
     for (let from = 0; from < sound!.length; from += blockSamples) {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { rotateLog } from '../../../../../scripts/cli/start/log-rotation.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 
 /** Writes a numbered line for each byte it reads, and reports how many it has written. */
 const WRITER = `let n = 0
@@ -18,8 +18,7 @@ process.stdin.on('data', (bytes) => {
 })`
 
 test('the log of a running process is rotated: six files at most, every line in order', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'log-rotation-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'service.log')
   const log = openSync(path, 'a')
   const child = spawn(process.execPath, ['-e', WRITER], { stdio: ['pipe', log, 'inherit', 'ipc'] })

@@ -1,16 +1,15 @@
 /** Reads the log of a process from where it was last started. */
 
 import assert from 'node:assert/strict'
-import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { endOf, fatalMessage, logSince } from '../../../../../scripts/cli/start/log-tail.ts'
 import { createLogger } from '../../../../../shared/telemetry/log.ts'
+import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 
 test('the log of a start has no lines of an earlier one, whether the file grew or was emptied', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-log-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'gateway.log')
   assert.equal(endOf(path), 0)
   await writeFile(path, 'of an earlier start\n')
