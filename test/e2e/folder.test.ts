@@ -6,10 +6,15 @@ import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { basename, join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import {
+  API_KEY,
+  followToEnd,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 import { readWav24 } from '../support/media/wav.ts'
 
 const COMMAND = fileURLToPath(new URL('../../scripts/cli/main.ts', import.meta.url))
@@ -17,11 +22,16 @@ const FILES = 10
 const THERE = ': already separated (--force separates it again)'
 const REST = 'rest.without-piano+speech'
 
+let winnow: Winnow
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
+
 /** Runs the command; interrupts it with SIGINT after `linesMax` lines. */
-async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = Infinity) {
+async function run(t: TestContext, words: string[], linesMax = Infinity) {
   const child = spawn(
     process.execPath,
-    ['scripts/run.mjs', COMMAND, 'separate', ...words, '--url', url],
+    ['scripts/run.mjs', COMMAND, 'separate', ...words, '--url', winnow.url],
     { env: { ...process.env, WINNOW_API_KEY: API_KEY }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   t.after(() => child.kill('SIGKILL'))
@@ -37,12 +47,9 @@ async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = 
   return { code, lines, problems }
 }
 
-async function untilEnd({ client }: Winnow, request: { request_id: string }): Promise<void> {
-  for await (const { status } of client.follow(request)) void status
-}
-
 /** Returns the targets of the last request. All requests for one file have the same targets. */
-async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
+async function targetsOfLast(): Promise<Float32Array[][]> {
+  const { client } = winnow
   const { data } = await client.list({ limit: 1 })
   const { targets = [] } = (await client.result(data[0]!)).data
   return Promise.all(
@@ -60,7 +67,6 @@ const distanceTo = (one: Float32Array[]) => (other: Float32Array[] | undefined) 
   )
 
 test('separating a folder with two prompts resumes after an interruption', async (t) => {
-  const winnow = await startWinnow(t)
   const [songs, stems] = [join(winnow.folder, 'songs'), join(winnow.folder, 'stems')]
   await mkdir(songs)
   const bytes = await readFile(examplePath('speech-over-piano.wav'))
@@ -69,7 +75,7 @@ test('separating a folder with two prompts resumes after an interruption', async
   await writeFile(join(songs, 'notes.txt'), 'no media')
   const words = [songs, 'piano', 'Speech!', '--out', stems, '--jobs', '3']
 
-  const first = await run(t, winnow, words, 5)
+  const first = await run(t, words, 5)
   assert.equal(first.code, 130)
   assert.match(
     first.problems,
@@ -79,7 +85,7 @@ test('separating a folder with two prompts resumes after an interruption', async
     ),
   )
   const { data } = await winnow.client.list({ limit: 100 })
-  for (const request of data) await untilEnd(winnow, request)
+  for (const request of data) await followToEnd(winnow, request.request_id)
   const sourcesIn = (lines: string[]) =>
     lines.filter((line) => line.includes(': ')).map((line) => line.replace(/: .*/, ''))
   const done = sourcesIn(first.lines)
@@ -88,7 +94,7 @@ test('separating a folder with two prompts resumes after an interruption', async
     await rm(join(stems, basename(done[0]!).replace('.wav', `.${part}.wav`)))
   }
 
-  const second = await run(t, winnow, words)
+  const second = await run(t, words)
   assert.equal(second.code, 0, second.problems)
   const skipped = second.lines.filter((line) => line.endsWith(THERE))
   assert.deepEqual(
@@ -113,7 +119,7 @@ test('separating a folder with two prompts resumes after an interruption', async
       ),
     )
     const [piano, speech] = parts
-    const [target, other] = await targetsOfLast(winnow)
+    const [target, other] = await targetsOfLast()
     const distances = [piano, speech].map((stem) => [target, other].map(distanceTo(stem!)))
     assert.ok(distances[0]![0]! < distances[0]![1]!, `${name}: the piano is the first target`)
     assert.ok(distances[1]![1]! < distances[1]![0]!, `${name}: the speech is the second`)
@@ -125,16 +131,15 @@ test('separating a folder with two prompts resumes after an interruption', async
     )
     assert.ok(Math.max(...largest) < 2 ** -21, `${name}: targets and rest add up to the mixture`)
   }
-  const third = await run(t, winnow, [join(songs, '*.wav'), ...words.slice(1)])
+  const third = await run(t, [join(songs, '*.wav'), ...words.slice(1)])
   assert.equal(third.lines.filter((line) => line.endsWith(THERE)).length, FILES)
 })
 
 test('a file that fails is named, and the others are separated', async (t) => {
-  const winnow = await startWinnow(t)
   const bad = join(winnow.folder, 'bad.wav')
   await writeFile(bad, 'no media')
   const good = examplePath('speech-over-piano.wav')
-  const { code, lines, problems } = await run(t, winnow, [
+  const { code, lines, problems } = await run(t, [
     ...[bad, good, 'piano', '--out', winnow.folder, '--format', 'mp3', '--logs'],
   ])
   assert.equal(code, 1)
