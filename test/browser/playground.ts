@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Page, Request } from 'playwright-core'
-import { accessibilityProblems, openPage } from '../support/page/browser.ts'
+import { accessibilityProblems, CONTRAST, openPage } from '../support/page/browser.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
@@ -144,10 +144,13 @@ export async function assertAccessible(page: Page, state: string): Promise<void>
     await page.setViewportSize({ ...size, width })
     const needed = await page.evaluate(() => document.documentElement.scrollWidth)
     assert.equal(needed, width, `${state} fits a screen of ${width} pixels`)
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [colorScheme, rules] of [
+      ['light', {}],
+      ['dark', CONTRAST],
+    ] as const) {
       await page.emulateMedia({ colorScheme })
       const where = `${state}, ${colorScheme}, ${width} pixels wide`
-      assert.deepEqual(await accessibilityProblems(page), [], where)
+      assert.deepEqual(await accessibilityProblems(page, rules), [], where)
     }
   }
   await page.setViewportSize(size)
