@@ -12,7 +12,7 @@ import {
   uploadFile,
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
-import { assertAccessible, nextInput, separate } from './playground.ts'
+import { ADMIN_TOKEN, assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 

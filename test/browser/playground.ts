@@ -1,22 +1,30 @@
 /** Steps for tests of the page at `/`. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Page, Request } from 'playwright-core'
-import { accessibilityProblems, CONTRAST, openPage } from '../support/page/browser.ts'
+import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 export const SPEECH_OVER_PIANO = 'speech-over-piano.wav'
 
+export const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+/** Longer than the file of `chooseLongFile`. */
+export const MEDIA_SECONDS_MAX = 250
+
 export interface Place {
   t: TestContext
   winnow: Winnow
   browser: Browser
 }
+
+/** What is tested on a page, by its title. */
+export type Cases = Readonly<Record<string, (place: Place) => Promise<void>>>
 
 export const post = (winnow: Winnow, path: string, token: string, body?: object) =>
   fetch(`${winnow.url}${path}`, {
@@ -57,6 +65,21 @@ export async function drop(page: Page, path: string, name: string): Promise<void
 export async function chooseExample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'speech over piano', exact: true }).click()
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
+}
+
+/** Separates an example, and waits for its player. */
+export async function separateExample(page: Page, ...prompts: string[]): Promise<void> {
+  await chooseExample(page)
+  await fillPrompts(page, ...prompts)
+  await separate(page)
+  await playerIsThere(page)
+}
+
+/** Opens a page that is signed in, and separates an example on it. */
+export async function separated(place: Place, ...prompts: string[]): Promise<Page> {
+  const page = await signedIn(place)
+  await separateExample(page, ...prompts)
+  return page
 }
 
 /** Chooses a file that takes an engine a good while. */
@@ -118,6 +141,13 @@ export async function saveMix(page: Page): Promise<Float32Array[]> {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save this mix' }).click()
   return planesOf(await saved)
+}
+
+/** Lists the files in a ZIP with an independent program, which also reads each of them. */
+export function namesInZip(path: string): string[] {
+  const list =
+    'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
+  return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
 }
 
 /** Returns the largest difference between two signals. */

@@ -95,9 +95,10 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-/** Fills two prompts into the form of the page. */
-export async function fillPrompts(page: Page, first: string, second: string): Promise<void> {
-  await page.getByLabel('Prompt 1').fill(first)
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('combobox', { name: 'Prompt 2' }).fill(second)
+/** Fills prompts into the form of the page, whose first field is there already. */
+export async function fillPrompts(page: Page, ...prompts: string[]): Promise<void> {
+  for (const [i, prompt] of prompts.entries()) {
+    if (i > 0) await page.getByRole('button', { name: 'Add another sound' }).click()
+    await page.getByRole('combobox', { name: `Prompt ${i + 1}` }).fill(prompt)
+  }
 }

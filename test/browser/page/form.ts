@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser, openPage } from '../support/page/browser.ts'
+import { enterKey, fillPrompts, openPage } from '../../support/page/browser.ts'
 import {
+  ADMIN_TOKEN,
   assertAccessible,
   chooseExample,
   chooseLongFile,
@@ -19,18 +19,18 @@ import {
   ROUNDING,
   saveMix,
   separate,
+  separated,
   signedIn,
   SPEECH_OVER_PIANO,
+  type Cases,
   type Place,
-} from './playground.ts'
-import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { serve } from '../support/http/serve.ts'
-import { noise } from '../support/media/signals.ts'
-import { startWinnow, submitFile } from '../support/processes/start-winnow.ts'
-import { wavBytes } from '../support/media/wav.ts'
-
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+} from '../playground.ts'
+import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { serve } from '../../support/http/serve.ts'
+import { noise } from '../../support/media/signals.ts'
+import { submitFile } from '../../support/processes/start-winnow.ts'
+import { wavBytes } from '../../support/media/wav.ts'
 
 async function fromDropToNullTest(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -101,11 +101,7 @@ async function spansByMouse(place: Place): Promise<void> {
 }
 
 async function twoPrompts(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'speech')
-  await separate(page)
-  await playerIsThere(page)
+  const page = await separated(place, 'piano', 'speech')
   for (const lane of ['Mixture', 'piano', 'speech', 'The rest']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
@@ -365,39 +361,19 @@ async function audioTrack(place: Place): Promise<void> {
   await playerIsThere(page)
 }
 
-/** Ends a session, as happens after twelve hours. */
-async function sessionEnds(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  const [cookie] = await page.context().cookies(`${place.winnow.url}/playground`)
-  assert.deepEqual([cookie!.httpOnly, cookie!.sameSite], [true, 'Strict'])
-  assert.equal(await page.evaluate(() => document.cookie), '', 'out of reach of scripts')
-  await page.context().clearCookies()
-  await separate(page)
-  await page.getByText(/Sign in again/).waitFor()
-  await page.getByLabel('API key').waitFor()
+export const form: Cases = {
+  'from a dropped file to the null test, sample by sample': fromDropToNullTest,
+  'spans drawn with the mouse reach the model': spansByMouse,
+  'two prompts give two targets, and lanes that add up': twoPrompts,
+  'a request continues after a reload, and can be canceled': cancelAndReload,
+  'an upload can be canceled and retried': cancelUpload,
+  'an earlier request is reopened': historyPlays,
+  'a file that is no media shows a message': badFile,
+  'a wrong key is refused, and after a revoked one the page asks for another': keysEnd,
+  'a recording of the microphone is a source': microphone,
+  'a public address is a source': address,
+  'loud media is compared at the level of its outputs': loudMedia,
+  'all of it works by keyboard': byKeyboard,
+  'all options reach the service': allOptions,
+  'the audio track of a video is chosen': audioTrack,
 }
-
-test('the playground', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['from a dropped file to the null test, sample by sample', fromDropToNullTest],
-    ['spans drawn with the mouse reach the model', spansByMouse],
-    ['two prompts give two targets, and lanes that add up', twoPrompts],
-    ['a request continues after a reload, and can be canceled', cancelAndReload],
-    ['an upload can be canceled and retried', cancelUpload],
-    ['an earlier request is reopened', historyPlays],
-    ['a file that is no media shows a message', badFile],
-    ['a wrong key is refused, and after a revoked one the page asks for another', keysEnd],
-    ['a recording of the microphone is a source', microphone],
-    ['a public address is a source', address],
-    ['loud media is compared at the level of its outputs', loudMedia],
-    ['all of it works by keyboard', byKeyboard],
-    ['all options reach the service', allOptions],
-    ['the audio track of a video is chosen', audioTrack],
-    ['a session that has ended asks to sign in', sessionEnds],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})

@@ -1,33 +1,19 @@
 /** Separates an output again, in a real browser with the real service. */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
-  chooseExample,
-  lastsTwoHours,
   inputWithoutUpload,
-  type Place,
   playerIsThere,
   separate,
-  signedIn,
-} from './playground.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
+  separated,
+  type Cases,
+  type Place,
+} from '../playground.ts'
 
 const further = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })
-
-/** Separates the example into piano, speech and the rest. */
-async function separateExample(place: Place): Promise<Page> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'speech')
-  await separate(page)
-  await playerIsThere(page)
-  return page
-}
 
 /** Separates; returns the `input` that the page submits, and asserts that it uploads nothing. */
 const submittedInput = (page: Page) => inputWithoutUpload(page, () => separate(page))
@@ -39,7 +25,7 @@ const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
 
 /** Separates an output, then an output of that: each result is compared with its own source. */
 async function chain(place: Place): Promise<void> {
-  const page = await separateExample(place)
+  const page = await separated(place, 'piano', 'speech')
   assert.equal(await page.getByRole('button', { name: /^Separate further/ }).count(), 3)
   const first = idOf(page)
   await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
@@ -83,28 +69,9 @@ async function assertNothingAdded(page: Page): Promise<void> {
   assert.ok(Number(peak) < -130, verdict)
 }
 
-/** The outputs of long media are not decoded in the page, so they are not fetched either. */
-async function longMedia(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await lastsTwoHours(page)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await further(page, 'The rest').waitFor()
-  const first = idOf(page)
-  await further(page, 'The rest').click()
-  await promptHasFocus(page)
-  await page.keyboard.type('wind')
-  assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
-  const ofRest = { request_id: first, output: 'residual', preview: true }
-  assert.deepEqual(await submittedInput(page), { prompt: 'wind', ...ofRest })
-  await page.getByRole('heading', { name: 'speech-over-piano.rest.without-piano.wav' }).waitFor()
-  await further(page, 'wind').waitFor()
-}
-
 /** A missing output shows a message next to its button. */
 async function missingOutput(place: Place): Promise<void> {
-  const page = await separateExample(place)
+  const page = await separated(place, 'piano')
   const error = { code: 'NOT_FOUND', message: 'These outputs are gone.' }
   await page.route('**/media/outputs/**', (route) =>
     route.fulfill({ status: 404, json: { error } }),
@@ -116,13 +83,7 @@ async function missingOutput(place: Place): Promise<void> {
   await assertAccessible(page, 'a lane with a message')
 }
 
-test('an output is separated further', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['step after step, without an upload', chain],
-    ['from media that is too long to be decoded', longMedia],
-    ['a missing output shows a message', missingOutput],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const further: Cases = {
+  'step after step, without an upload': chain,
+  'a missing output shows a message': missingOutput,
+}
