@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
 import { concatenate, noise, sine, type Planes } from '../support/media/signals.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 import {
@@ -16,7 +17,6 @@ import {
   sumError,
 } from '../support/media/examples.ts'
 import {
-  API_KEY,
   downloadResult,
   followToEnd,
   separateFile,
@@ -29,6 +29,20 @@ let winnow: Winnow
 before(async (t) => {
   winnow = await startWinnow(t as TestContext)
 })
+
+type Options = Parameters<typeof separateFile>[2]
+
+async function separated(path: string, options: Options) {
+  const { submitted, last } = await separateFile(winnow, path, options)
+  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+  const files = await downloadResult(winnow, submitted)
+  const logs = (last.logs ?? []).map(({ message }) => message)
+  return {
+    target: readWav24(files.target).planes,
+    residual: readWav24(files.residual).planes,
+    logs,
+  }
+}
 
 interface Example {
   name: string
@@ -57,37 +71,39 @@ for (const { name: example, prompts } of examples) {
   }
 }
 
-/** Prompts that are not names of sounds, and the source that their targets should contain. */
-const OTHER_PROMPTS: [
-  example: string,
-  prompt: string,
-  source: string,
-  file: RegExp,
-  message: RegExp,
-][] = [
-  [
-    ...(['drums-and-flute', 'no drums', 'flute'] as const),
-    ...([/\.without-drums\.wav$/, /^Everything but the drums; the drums were found/] as const),
-  ],
-  [
-    ...(['drums-and-flute', 'alles außer der Flöte', 'drums'] as const),
-    ...([/\.without-flöte\.wav$/, /^Everything but the flute; the flute was found/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'please remove the siren', 'speech'] as const),
-    ...([/\.without-siren\.wav$/, /^Everything but the siren/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'noise', 'siren'] as const),
-    ...([/\.without-speech\.wav$/, /^Everything but the speech/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'remove background noise', 'speech'] as const),
-    ...([/\.speech\.wav$/, /found/] as const),
-  ],
+/** Prompts that are not names of sounds, and what their targets should contain. */
+const OTHER_PROMPTS = [
+  {
+    example: 'drums-and-flute',
+    prompt: 'no drums',
+    source: 'flute',
+    file: /\.without-drums\.wav$/,
+    message: /^Everything but the drums; the drums were found/,
+  },
+  {
+    example: 'drums-and-flute',
+    prompt: 'alles außer der Flöte',
+    source: 'drums',
+    file: /\.without-flöte\.wav$/,
+    message: /^Everything but the flute; the flute was found/,
+  },
+  {
+    example: 'siren-and-speech',
+    prompt: 'noise',
+    source: 'siren',
+    file: /\.without-speech\.wav$/,
+    message: /^Everything but the speech/,
+  },
+  {
+    example: 'siren-and-speech',
+    prompt: 'remove background noise',
+    source: 'speech',
+    file: /\.speech\.wav$/,
+    message: /found/,
+  },
 ]
 
-for (const [example, prompt, source, file, message] of OTHER_PROMPTS) {
+for (const { example, prompt, source, file, message } of OTHER_PROMPTS) {
   test(`"${prompt}" in ${example} gives the ${source}`, async () => {
     const path = examplePath(`${example}.wav`)
     const { submitted } = await separateFile(winnow, path, { prompt })
@@ -159,18 +175,14 @@ test('the result says how long the media is, what it cost and how long it is kep
   const { submitted } = await separateFile(winnow, examplePath('siren-and-speech.wav'), {
     prompt: 'siren',
   })
-  const reply = await fetch(submitted.result_url, {
-    headers: { authorization: `Bearer ${API_KEY}` },
-  })
-  const result = (await reply.json()) as Record<string, Record<string, unknown>>
-  assert.equal(result.data?.duration, 6)
-  assert.equal(result.data?.sample_rate, 44_100)
-  assert.deepEqual(result.usage, {
+  const { data, usage, retention } = await winnow.client.result(submitted)
+  assert.deepEqual([data.duration, data.sample_rate], [6, 44_100])
+  assert.deepEqual(usage, {
     feature: 'audio_seconds',
     quantity: 6,
     billing_status: 'not_metered',
   })
-  assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
+  assert.ok(Date.parse(retention.delete_after!) > Date.now() + 6 * 86_400_000)
 })
 
 test('the status stream sends every status, progress that only grows, and the logs', async () => {
@@ -187,11 +199,7 @@ test('the status stream sends every status, progress that only grows, and the lo
     [...progress].sort((a, b) => a - b),
   )
   assert.ok(new Set(progress).size >= 3, `progress was ${progress}`)
-  const logs =
-    statuses
-      .at(-1)
-      ?.logs?.map(({ message }) => message)
-      .join('\n') ?? ''
+  const logs = (statuses.at(-1)?.logs ?? []).map(({ message }) => message).join('\n')
   assert.match(logs, /pcm_s16le/)
   assert.match(logs, /chunks of .* overlapping/)
 })
@@ -201,11 +209,8 @@ test('concurrent requests share batches, with the same results as alone', async 
     path: examplePath(`${name}.wav`),
     prompt: first!.prompt,
   }))
-  const run = async ({ path, prompt }: { path: string; prompt: string }) => {
-    const { submitted, last } = await separateFile(winnow, path, { prompt })
-    assert.equal(last.status, 'COMPLETED')
-    return readWav24((await downloadResult(winnow, submitted)).target).planes
-  }
+  const run = async ({ path, prompt }: { path: string; prompt: string }) =>
+    (await separated(path, { prompt })).target
   const alone = []
   for (const each of cases) alone.push(await run(each))
   const before = await engineStats(winnow)
@@ -215,19 +220,13 @@ test('concurrent requests share batches, with the same results as alone', async 
     (after.lane_steps_total - before.lane_steps_total) / (after.steps_total - before.steps_total)
   assert.ok(meanBatch > 1, `${meanBatch} lanes a batch`)
   for (const [i, planes] of together.entries()) {
-    const expected = alone[i % cases.length] ?? []
-    for (const [c, channel] of planes.entries()) {
-      for (const [s, x] of channel.entries()) {
-        assert.ok(
-          Math.abs(x - (expected[c]?.[s] ?? 0)) < 2e-5,
-          `request ${i} differs at sample ${s}`,
-        )
-      }
+    for (const [c, plane] of planes.entries()) {
+      assertClose(plane, alone[i % cases.length]![c]!, { absolute: 2e-5 })
     }
   }
 })
 
-test('a file that is no media fails as INVALID_MEDIA, and has no result', async () => {
+test('a file that is no media fails as INVALID_MEDIA, without a result or sounds', async () => {
   const path = join(winnow.folder, 'text.amr')
   await writeFile(path, 'All work and no play makes Jack a dull boy.\n'.repeat(500))
   const { last, submitted } = await separateFile(winnow, path, { prompt: 'x' })
@@ -237,6 +236,7 @@ test('a file that is no media fails as INVALID_MEDIA, and has no result', async 
     code: 'REQUEST_FAILED',
     message: /INVALID_MEDIA/,
   })
+  await assert.rejects(winnow.client.sounds(path), { code: 'INVALID_MEDIA' })
 })
 
 const odd: { name: string; planes: Planes; sampleRate: number }[] = [
@@ -309,23 +309,137 @@ test('what mp3 cannot hold is reported, with the real rate of the outputs', asyn
   )
 })
 
-test('spans, acceleration and chunk options take effect', async () => {
-  const path = examplePath('speech-over-piano.wav')
-  const { submitted, last } = await separateFile(winnow, path, {
+/** Returns the peak of a wave between two times in seconds. */
+const peakOf = (wave: Float32Array, from: number, to: number): number =>
+  wave.slice(from * 44_100, to * 44_100).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+
+test('spans and chunk options take effect', async () => {
+  const { target, logs } = await separated(examplePath('speech-over-piano.wav'), {
     prompt: 'piano',
-    acceleration: 'quality',
     max_chunk_duration: 2,
     chunk_overlap: 0.5,
     spans: [{ start: 1, end: 3, include: true }],
   })
-  assert.equal(last.status, 'COMPLETED')
-  assert.match(JSON.stringify(last.logs), /chunks of 2\.00 s overlapping by 0\.50 s/)
-  const [target] = readWav24((await downloadResult(winnow, submitted)).target).planes
-  const peak = (from: number, to: number) =>
-    target!.slice(from * 44_100, to * 44_100).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
-  assert.equal(peak(3.1, 6), 0)
-  assert.equal(peak(0, 0.9), 0)
-  assert.ok(peak(1.1, 2.9) > 0.01)
+  assert.match(logs.join('\n'), /chunks of 2\.00 s overlapping by 0\.50 s/)
+  const [wave] = target
+  assert.equal(peakOf(wave!, 3.1, 6), 0)
+  assert.equal(peakOf(wave!, 0, 0.9), 0)
+  assert.ok(peakOf(wave!, 1.1, 2.9) > 0.01)
+})
+
+test('candidates are scored in the logs, and the best one is the same every time', async () => {
+  const path = examplePath('drums-and-flute.wav')
+  const options = {
+    prompt: 'flute',
+    reranking_candidates: 4,
+    max_chunk_duration: 4,
+    chunk_overlap: 1,
+  }
+  const [first, again] = [await separated(path, options), await separated(path, options)]
+  for (const [i, plane] of again.target.entries()) {
+    assertClose(plane, first.target[i]!, { absolute: 1e-5 }) // whether it runs as a graph or step by step
+  }
+  const line = /^Chunk \d+: candidate [1-4] was kept; scores( \d\.\d{4},){3} \d\.\d{4}\.$/
+  const logged = first.logs.filter((message) => line.test(message))
+  assert.ok(logged.length >= 2, first.logs.join('\n'))
+  for (const line of logged) {
+    const scores = [...line.matchAll(/\d\.\d{4}/g)].map(([score]) => Number(score))
+    const kept = Number(/candidate (\d)/.exec(line)?.[1])
+    assert.equal(scores[kept - 1], Math.max(...scores))
+  }
+  const mixture = await readWav16(path)
+  assert.ok(
+    sumError(first.target, first.residual, mixture) <= 3 / 2 ** 23,
+    'target + residual = mixture',
+  )
+})
+
+test('several prompts give nearly the targets they give alone, none inverted in the residual, and add up', async () => {
+  const path = examplePath('drums-and-flute.wav')
+  const prompts = ['flute', 'drums']
+  const { submitted, last } = await separateFile(winnow, path, { prompts })
+  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+  const { data } = await winnow.client.result(submitted)
+  const get = async (url: string) =>
+    readWav24(Buffer.from(await (await fetch(url)).arrayBuffer())).planes
+  const targets = await Promise.all(data.targets!.map(({ url }) => get(url)))
+  const residual = await get(data.residual.url)
+  for (const [i, prompt] of prompts.entries()) {
+    const { target } = await separated(path, { prompt })
+    const likeness = siSdr(targets[i]!, target)
+    assert.ok(likeness > 15, `they compete where both found the same: ${likeness} dB`)
+    const [product, energy] = dotAndEnergies(residual[0]!, targets[i]![0]!)
+    assert.ok(product / Math.sqrt(energy) > -0.05, `${prompt}: ${product / Math.sqrt(energy)}`)
+  }
+  const both = targets[0]!.map((plane, c) => plane.map((x, i) => x + targets[1]![c]![i]!))
+  assert.ok(sumError(both, residual, await readWav16(path)) <= 4 / 2 ** 23, 'they add up')
+  const logs = (last.logs ?? []).map(({ message }) => message).join('\n')
+  assert.match(logs, /"drums": The prompt is taken to mean: drum/)
+  assert.match(logs, /Stored target, target 2 and residual as wav\./)
+})
+
+/** Returns the dot product of two waves, and the product of their energies. */
+function dotAndEnergies(
+  one: Float32Array,
+  other: Float32Array,
+): [product: number, energies: number] {
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * b[i]!, 0)
+  return [dot(one, other), dot(one, one) * dot(other, other)]
+}
+
+test('predict_spans silences the target where it is not, over speech, and reports the spans', async () => {
+  const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
+  const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
+  const rest = Float32Array.from({ length: 12 * 44_100 }, (_, i) => speech![i % speech!.length]!)
+  const late = new Float32Array(12 * 44_100)
+  late.set(siren!.subarray(0, 4 * 44_100), 4 * 44_100)
+  const path = join(winnow.folder, 'late-siren.wav')
+  await writeFile(path, wavBytes([late.map((x, i) => x + rest[i]!)], 44_100))
+  const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
+  assert.match(logs.join('\n'), /Predicted \d+ spans? with the sound/)
+  assert.match(logs.join('\n'), /The prompt is taken to mean: siren \(/)
+  const peak = (from: number, to: number) => peakOf(target[0]!, from, to)
+  assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
+  const likeness = (plane: Float32Array) =>
+    siSdr(
+      [target[0]!.subarray(4.5 * 44_100, 7.5 * 44_100)],
+      [plane.subarray(4.5 * 44_100, 7.5 * 44_100)],
+    )
+  assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not the sound under it')
+  const predicted = logs.filter((line) => line.includes('Predicted')).join('\n')
+  const spans = [...predicted.matchAll(/(\d+\.\d\d) to (\d+\.\d\d) s/g)].map(([, start, end]) => ({
+    start: Number(start),
+    end: Number(end),
+  }))
+  const found = spans.findLast(({ start }) => start < 4.5)!
+  assert.ok(found.end > 7.5, 'one span has the siren')
+  const wrong = spans.filter((span) => span !== found).map(({ start, end }) => end - start)
+  assert.ok(
+    wrong.reduce((sum, seconds) => sum + seconds, 0) < 0.5,
+    'and others have next to nothing',
+  )
+  const silentFrom = spans[spans.indexOf(found) - 1]?.end ?? 0
+  assert.equal(peak(silentFrom + 0.02, found.start - 0.02), 0)
+})
+
+test('acceleration determines overlap and passes, and the logs say which', async () => {
+  const path = join(winnow.folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(12, 16_000)], 16_000))
+  const plans = {
+    fast: /10\.00 s overlapping by 1\.00 s; fast: one pass/,
+    balanced: /10\.00 s overlapping by 2\.00 s; balanced: one pass/,
+    quality:
+      /overlapping by 2\.00 s; quality: the mean of three passes with frames of other lengths/,
+  }
+  for (const [acceleration, plan] of Object.entries(plans)) {
+    const { logs } = await separated(path, {
+      prompt: 'noise',
+      acceleration: acceleration as keyof typeof plans,
+    })
+    assert.match(logs.join('\n'), plan)
+    assert.match(logs[0] ?? '', /^Decoding pcm_s16le in wav: 16000 Hz, 1 channel\.$/)
+    assert.equal(logs.at(-1), 'Stored target and residual as wav.')
+  }
 })
 
 test('a request in progress can be canceled and ends as CANCELED', async () => {
@@ -342,6 +456,35 @@ test('a request in progress can be canceled and ends as CANCELED', async () => {
   assert.equal(statuses.at(-1)?.status, 'FAILED')
   assert.equal(statuses.at(-1)?.error?.code, 'CANCELED')
   await assert.rejects(winnow.client.result(submitted), { code: 'REQUEST_FAILED' })
+})
+
+test('the sounds of a mixture are listed by name, the most certain first, as its separation does', async () => {
+  const sources = ['drums-and-flute/drums.wav', 'siren-and-speech/speech.wav']
+  const paths = sources.map((name) => examplePath(`sources/${name}`))
+  const [drums, speech] = (await Promise.all(paths.map(readWav16))).map(([plane]) => plane!)
+  const length = Math.min(drums!.length, speech!.length)
+  const sum = drums!.subarray(0, length).map((sample, i) => (sample + speech![i]!) / 2)
+  const path = join(winnow.folder, 'drums-and-speech.wav')
+  await writeFile(path, wavBytes([sum], 44_100))
+  const [listed, separation] = await Promise.all([
+    winnow.client.sounds(path),
+    winnow.client.separate(path, 'drums'),
+  ])
+  const { sounds, duration } = listed.data
+  const names = sounds.map(({ name }) => name)
+  assert.equal(names[0], 'drum kit')
+  assert.ok(names.includes('man'))
+  assert.deepEqual([duration, listed.usage.quantity], [length / 44_100, 1])
+  for (const { spans, share } of sounds) {
+    const isInside = spans.every(
+      ({ start, end }) => 0 <= start && start < end && end <= duration + 0.01,
+    )
+    assert.ok(isInside && share > 0 && share <= 1)
+  }
+  assert.deepEqual(
+    separation.data.sounds?.map(({ name }) => name),
+    names,
+  )
 })
 
 /** Writes a long file of beeps in noise. */
