@@ -177,11 +177,7 @@ test('the result says how long the media is, what it cost and how long it is kep
   })
   const { data, usage, retention } = await winnow.client.result(submitted)
   assert.deepEqual([data.duration, data.sample_rate], [6, 44_100])
-  assert.deepEqual(usage, {
-    feature: 'audio_seconds',
-    quantity: 6,
-    billing_status: 'not_metered',
-  })
+  assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 6, billing_status: 'not_metered' })
   assert.ok(Date.parse(retention.delete_after!) > Date.now() + 6 * 86_400_000)
 })
 
