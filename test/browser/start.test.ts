@@ -47,7 +47,7 @@ async function npmStart(t: TestContext, dataFolder: string) {
   return { printed: () => printed, interrupt }
 }
 
-test('the address that npm start prints opens the page without a key, once', async (t) => {
+test('the address that npm start prints opens the page without a key, once, and Ctrl-C ends it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
   const npm = await npmStart(t, folder)
   const printed = npm.printed()
