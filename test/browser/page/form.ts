@@ -27,7 +27,6 @@ import {
 } from '../playground.ts'
 import { examplePath, readWav16 } from '../../support/media/examples.ts'
 import { makeMedia } from '../../support/media/make-media.ts'
-import { serve } from '../../support/http/serve.ts'
 import { noise } from '../../support/media/signals.ts'
 import { submitFile } from '../../support/processes/start-winnow.ts'
 import { wavBytes } from '../../support/media/wav.ts'
@@ -243,18 +242,6 @@ async function microphone(place: Place): Promise<void> {
   await playerIsThere(page) // the service can read what this browser records
 }
 
-async function address(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  const sound = wavBytes([noise(1, 8_000)], 8_000)
-  const elsewhere = await serve(place.t, (_request, reply) => void reply.end(sound))
-  await page.getByLabel('or a public https address').fill(`${elsewhere.url}/far.wav`)
-  await page.getByLabel('Prompt 1').fill('noise')
-  await page.getByText(`${elsewhere.url}/far.wav`).first().waitFor()
-  await separate(page)
-  await playerIsThere(page)
-  await page.getByRole('heading', { name: 'far.wav' }).waitFor()
-}
-
 /** The null test holds even for media whose outputs are lowered, and says by how much. */
 async function loudMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -371,7 +358,6 @@ export const form: Cases = {
   'a file that is no media shows a message': badFile,
   'a wrong key is refused, and after a revoked one the page asks for another': keysEnd,
   'a recording of the microphone is a source': microphone,
-  'a public address is a source': address,
   'loud media is compared at the level of its outputs': loudMedia,
   'all of it works by keyboard': byKeyboard,
   'all options reach the service': allOptions,
