@@ -8,14 +8,14 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
-import { fileFinding, MINI_SHA256 } from '../../scripts/cli/doctor/checks/weights.ts'
-import { doctor } from '../../scripts/cli/doctor/command.ts'
-import type { Finding } from '../../scripts/cli/doctor/finding.ts'
-import { runCommand } from '../support/processes/run-command.ts'
-import { serve } from '../support/http/serve.ts'
-import { startS3 } from '../support/http/start-s3.ts'
-import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { SqliteDatabase } from '../../../gateway/store/driver/sqlite.ts'
+import { fileFinding, MINI_SHA256 } from '../../../scripts/cli/doctor/checks/weights.ts'
+import { doctor } from '../../../scripts/cli/doctor/command.ts'
+import type { Finding } from '../../../scripts/cli/doctor/finding.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
+import { serve } from '../../support/http/serve.ts'
+import { startS3 } from '../../support/http/start-s3.ts'
+import { winnow } from './winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -47,12 +47,10 @@ async function examineInNewProcess(words: readonly string[], env: Environment) {
   return reported((await json(child.stdout)) as Report)
 }
 
-let winnow: Winnow
 /** The address of a server that stands in for the internet. */
 let outside: string
 let env: Environment
 before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
   outside = (await serve(t as TestContext, (_request, reply) => void reply.end())).url
   env = {
     NATS_URL: winnow.nats.url,
@@ -147,7 +145,7 @@ test('an engine without its model fails', async (t) => {
 test('weights of another version fail', async (t) => {
   const file = join(await makeFolder(t), 'model.safetensors')
   await copyFile(
-    fileURLToPath(new URL('../../models/mini/weights/model.safetensors', import.meta.url)),
+    fileURLToPath(new URL('../../../models/mini/weights/model.safetensors', import.meta.url)),
     file,
   )
   assert.equal((await fileFinding(file, MINI_SHA256)).severity, 'fine')
