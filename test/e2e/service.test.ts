@@ -6,4 +6,5 @@ import './service/video.ts'
 import './service/audio-url.ts'
 import './service/folder.ts'
 import './service/doctor.ts'
+import './service/client-package.ts'
 import './service/mcp.ts' // kills the engine

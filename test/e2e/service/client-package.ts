@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { buildClient, runFile, TSC } from '../support/clients/client-package.ts'
-import { noise } from '../support/media/signals.ts'
-import { wavBytes } from '../support/media/wav.ts'
-import { npmPackages } from '../support/packages/npm-packages.ts'
-import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { buildClient, runFile, TSC } from '../../support/clients/client-package.ts'
+import { noise } from '../../support/media/signals.ts'
+import { wavBytes } from '../../support/media/wav.ts'
+import { npmPackages } from '../../support/packages/npm-packages.ts'
+import { API_KEY } from '../../support/processes/start-winnow.ts'
+import { winnow } from './winnow.ts'
 
 const MODULES = [
   'api',
@@ -141,7 +142,7 @@ test('client package: installed by npm, it has types, and works in Node, Bun and
   await writeFile(join(consumer, 'program.ts'), PROGRAM)
   await compile('program.ts', '--module', 'nodenext', '--types', 'node', '--typeRoots', types)
 
-  const { url } = await startWinnow(t)
+  const { url } = winnow
   const program = await runFile('node', ['program.js', url, API_KEY], { cwd: consumer })
   assert.deepEqual(JSON.parse(program.stdout), {
     status: 'uploaded',
