@@ -15,7 +15,7 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 import { onDisk } from '../support/gateway/stored.ts'
-import { ADMIN_TOKEN, assertAccessible, nextInput, separate } from './playground.ts'
+import { assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
@@ -126,28 +126,19 @@ test('outputs play in the list, one at a time, and usage is counted by day', asy
   await completeWithSound(reachable.gateway, { prompts: ['a bell', 'a horn'] })
   const page = await open(t, reachable)
   await page.getByRole('button', { name: 'Play a bell, a horn from concert.m4a' }).click()
-  const playing = () =>
-    page.evaluate(() =>
-      [...document.querySelectorAll<HTMLAudioElement>('.history audio')].map(
-        (audio) => !audio.paused,
-      ),
-    )
-  const waitFor = (expected: string) =>
-    page.waitForFunction(
-      (expected) =>
-        [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
-          .map((audio) => !audio.paused)
-          .join() === expected,
-      expected,
-    )
-  await waitFor('true,false,false')
+  const untilPlaying = (expected: string) =>
+    page.waitForFunction((expected) => {
+      const players = [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
+      return players.map(({ paused }) => !paused).join() === expected
+    }, expected)
+  await untilPlaying('true,false,false')
   await assertAccessible(page, 'players in the list')
   await page.evaluate(() =>
     document.querySelectorAll<HTMLAudioElement>('.history audio')[2]!.play(),
   )
-  await waitFor('false,false,true')
+  await untilPlaying('false,false,true')
   await page.getByRole('button', { name: /^Stop a bell/ }).click()
-  assert.deepEqual(await playing(), [])
+  await untilPlaying('')
 
   await page.getByText('Usage by day').click()
   const day = page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(1)

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Browser, Download, Page, Request } from 'playwright-core'
+import type { Browser, Download, Locator, Page, Request } from 'playwright-core'
 import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
@@ -101,6 +101,9 @@ export const lastsTwoHours = (page: Page) =>
     await route.fulfill({ json: { ...result, data } })
   })
 
+/** Returns the id of the request that the page shows. */
+export const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
+
 /** Resolves with the `input` of the next request that the page submits. */
 export async function nextInput<T extends object>(page: Page): Promise<T> {
   const submission = await page.waitForRequest((request) =>
@@ -132,6 +135,23 @@ export const separate = (page: Page) =>
 
 export const playerIsThere = (page: Page) =>
   page.getByRole('button', { name: 'Null test' }).waitFor()
+
+/** Presses at a part of the width, and drags to another. */
+export async function drag(page: Page, on: Locator, from: number, to: number): Promise<void> {
+  await on.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await on.boundingBox())!
+  await page.mouse.move(x + from * width, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + to * width, y + height / 2, { steps: 8 })
+  await page.mouse.up()
+}
+
+/** Presses the null test; returns what it says, and the peak that it names; of silence -Infinity. */
+export async function nullTest(page: Page): Promise<{ verdict: string; peakDb: number }> {
+  await page.getByRole('button', { name: 'Null test' }).click()
+  const verdict = await page.getByText(/peaks at|digital silence/).innerText()
+  return { verdict, peakDb: Number(/peaks at (-\d+\.\d) dB/.exec(verdict)?.[1] ?? -Infinity) }
+}
 
 export async function planesOf(download: Download): Promise<Float32Array[]> {
   return readWav24(await readFile(await download.path())).planes

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import {
   assertAccessible,
   chooseExample,
+  idOf,
   inputWithoutUpload,
   playerIsThere,
   separate,
@@ -97,8 +98,6 @@ async function whereAndSimilar(place: Place): Promise<void> {
   const further = await inputWithoutUpload(page, () => others.click())
   assert.deepEqual([further.prompt, further.output], ['bird', 'source'])
 }
-
-const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
 
 async function vouching(place: Place): Promise<void> {
   const page = await separated(place, 'siren')
