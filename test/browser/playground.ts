@@ -83,9 +83,9 @@ export async function separated(place: Place, ...prompts: string[]): Promise<Pag
 }
 
 /** Chooses a file that takes an engine a good while. */
-export async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
+export async function chooseLongFile({ winnow }: Place, page: Page, seconds = 240): Promise<void> {
   const path = join(winnow.folder, 'long.wav')
-  await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
+  await writeFile(path, wavBytes([noise(seconds, 8_000)], 8_000))
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('quality')

@@ -100,7 +100,7 @@ async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
 async function killedService(place: Place): Promise<void> {
   const { winnow } = place
   const page = await signedIn(place)
-  await chooseLongFile(place, page)
+  await chooseLongFile(place, page, 60)
   await separate(page)
   await page.getByRole('progressbar', { name: 'Progress of noise' }).waitFor()
   await page.evaluate(() => (document.documentElement.dataset.page = 'the same'))
