@@ -23,7 +23,7 @@ import { wavBytes } from '../../support/media/wav.ts'
 const chip = (page: Page, lane: string) =>
   page.getByRole('button', { name: `What was found of ${lane}: ` })
 
-async function chips(place: Place): Promise<void> {
+async function foundAbsentAndUnknown(place: Place): Promise<void> {
   const page = await separated(place, 'piano', 'siren', 'lawn mower')
   assert.equal(await chip(page, 'piano').innerText(), 'found')
   assert.match(
@@ -176,7 +176,7 @@ async function silence(place: Place): Promise<void> {
 }
 
 export const chips: Cases = {
-  'found, absent and unknown': chips,
+  'found, absent and unknown': foundAbsentAndUnknown,
   'where a sound is, and what else sounds like it': whereAndSimilar,
   'a user corrects a finding without an upload': vouching,
   'the sounds in a file are listed': soundsInFile,

@@ -14,7 +14,7 @@ import {
   type Place,
 } from '../playground.ts'
 
-const further = (page: Page, lane: string) =>
+const furtherOf = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })
 
 /** Separates; returns the `input` that the page submits, and asserts that it uploads nothing. */
@@ -29,7 +29,7 @@ async function chain(place: Place): Promise<void> {
   assert.equal(await page.getByRole('button', { name: /^Separate further/ }).count(), 3)
   const first = idOf(page)
   await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
-  await further(page, 'speech').click()
+  await furtherOf(page, 'speech').click()
   await page.getByText('speech-over-piano.speech.wav, an output of an earlier request').waitFor()
   await promptHasFocus(page)
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), '', 'another sound')
@@ -51,7 +51,7 @@ async function chain(place: Place): Promise<void> {
   assert.ok((await nullTest(page)).peakDb < -130)
   const second = idOf(page)
   assert.notEqual(second, first)
-  await further(page, 'The rest').click()
+  await furtherOf(page, 'The rest').click()
   await promptHasFocus(page)
   await page.keyboard.type('wind')
   const ofRest = { request_id: second, output: 'residual', preview: true }
@@ -69,10 +69,10 @@ async function missingOutput(place: Place): Promise<void> {
   await page.route('**/media/outputs/**', (route) =>
     route.fulfill({ status: 404, json: { error } }),
   )
-  await further(page, 'piano').click()
+  await furtherOf(page, 'piano').click()
   const lane = page.getByRole('region', { name: 'piano', exact: true })
   await lane.getByRole('alert').getByText('These outputs are gone.').waitFor()
-  assert.equal(await further(page, 'piano').isEnabled(), true)
+  assert.equal(await furtherOf(page, 'piano').isEnabled(), true)
   await assertAccessible(page, 'a lane with a message')
 }
 
