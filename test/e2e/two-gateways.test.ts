@@ -194,7 +194,7 @@ test('GATEWAYS=2 shares the ports, and a process killed under load is replaced',
   process.kill(processes[1]!, 'SIGTERM') // it finishes its calls, and is replaced too
   await load.submitMore(SUBMITTED_BETWEEN)
   assertNoneLost(t, await load.finish())
-  const client = separationClient(gateway.ready.grpc!, API_KEY)
+  const client = separationClient(gateway.ready.grpc!, API_KEY, ours)
   t.after(() => client.close())
   const { separations } = await client.call('List', {})
   assert.ok(separations.length > 0, 'gRPC answers at the same port')

@@ -15,7 +15,7 @@ import type { Finding } from '../../../scripts/cli/doctor/finding.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { serve } from '../../support/http/serve.ts'
 import { startS3 } from '../../support/http/start-s3.ts'
-import { winnow } from './winnow.ts'
+import { started, winnow } from './winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -51,6 +51,7 @@ async function examineInNewProcess(words: readonly string[], env: Environment) {
 let outside: string
 let env: Environment
 before(async (t) => {
+  await started
   outside = (await serve(t as TestContext, (_request, reply) => void reply.end())).url
   env = {
     NATS_URL: winnow.nats.url,

@@ -14,7 +14,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { RequestAnswer } from '../../../shared/mcp/schemas.ts'
 import { examplePath } from '../../support/media/examples.ts'
 import { API_KEY } from '../../support/processes/start-winnow.ts'
-import { winnow } from './winnow.ts'
+import { started, winnow } from './winnow.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../scripts/cli/winnow.mjs', import.meta.url))
 const EXAMPLE = examplePath('drums-and-flute.wav')
@@ -23,6 +23,7 @@ let stdio: Client
 let http: Client
 
 before(async (t) => {
+  await started
   const env = { PATH: process.env.PATH!, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const args = [COMMAND, 'mcp']
   stdio = await connected(

@@ -12,9 +12,13 @@ import { readWav24 } from '../../support/media/wav.ts'
 
 /** Empty until the service has started. */
 export const winnow = {} as Winnow
+let isStarted: () => void
+/** Resolves once the service has started; the hooks of a file do not wait for each other. */
+export const started = new Promise<void>((resolve) => (isStarted = resolve))
 before(async (t) => {
   const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
   Object.assign(winnow, await startWinnow(t as TestContext, { env }))
+  isStarted()
 })
 
 type Options = Parameters<typeof separateFile>[2]
