@@ -223,8 +223,8 @@ async function makeNodeModules(): Promise<void> {
 const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc')
 
 /**
- * Makes an `npm` for readers that starts our scripts directly, because the real one takes half a
- * second of a processor for each, and the documents have a hundred.
+ * Makes an `npm` for readers that starts our scripts directly, because the real one takes a
+ * quarter of a second of a processor for each, and the documents have a hundred.
  */
 async function makeNpm(): Promise<void> {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
