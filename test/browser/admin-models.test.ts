@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
+import type { Browser } from 'playwright-core'
 import type { components } from '../../clients/typescript/api.ts'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { examplePath } from '../support/media/examples.ts'
@@ -18,14 +19,14 @@ import { runCommand } from '../support/processes/run-command.ts'
 import { startModelHost, TINY_FILE } from '../support/engine/model-host.ts'
 import { model } from '../../scripts/cli/model/command.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
-import { assertAccessible, signedIn } from './playground.ts'
+import { ADMIN_TOKEN, assertAccessible, signedIn } from './playground.ts'
 
 type Model = components['schemas']['AdminModel']
 
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const ENGINE = 'test/support/engine/engine-with-catalogue.ts'
 
 let winnow: Winnow
+let browser: Browser
 /** Downloads that wait for the rest of their file. */
 const waiting: ServerResponse[] = []
 
@@ -45,6 +46,7 @@ before(async (t) => {
   const env = { ADMIN_TOKEN, TEST_CATALOGUE: JSON.stringify(catalogue), ENGINE_ID: 'the-engine' }
   winnow = await startWinnow(context, { engines: 0, env })
   await winnow.startEngine({}, ENGINE)
+  browser = await launchBrowser(context)
 })
 
 async function admin(method: string, path: string, body?: object, token = ADMIN_TOKEN) {
@@ -170,7 +172,6 @@ test('what can not be is refused with what there is, and keys of accounts do not
 })
 
 test('on the page an admin accepts a licence, sees the download, loads, unloads and removes', async (t) => {
-  const browser = await launchBrowser(t)
   const page = await openPage(t, browser, winnow.url)
   await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
@@ -207,7 +208,6 @@ test('on the page an admin accepts a licence, sees the download, loads, unloads 
 })
 
 test('the hint of a better model for songs leads an admin to the models', async (t) => {
-  const browser = await launchBrowser(t)
   const page = await signedIn({ t, winnow, browser })
   await page.evaluate((token) => sessionStorage.setItem('winnow-admin-token', token), ADMIN_TOKEN)
   await page.reload()

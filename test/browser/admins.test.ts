@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import test, { before, type TestContext } from 'node:test'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { OIDC_CLIENT, startOidcProvider } from '../support/http/oidc-provider.ts'
 import { freePorts } from '../support/processes/free-ports.ts'
-import { assertAccessible } from './playground.ts'
+import { ADMIN_TOKEN, assertAccessible } from './playground.ts'
 import { createClient } from '../../clients/typescript/node.ts'
 import { examplePath } from '../support/media/examples.ts'
 import {
@@ -19,8 +19,16 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const SHOWN_ONLY_NOW = 'The key, shown only now'
+
+let browser: Browser
+let winnow: Winnow
+before(async (t) => {
+  const context = t as TestContext
+  browser = await launchBrowser(context)
+  const env = { ADMIN_TOKEN, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
+  winnow = await startWinnow(context, { env })
+})
 
 const lastWord = async (shown: Locator): Promise<string> =>
   (await shown.textContent())!.split(' ').at(-1)!
@@ -83,10 +91,10 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
 }
 
 /** Makes an endpoint that is disabled, so the webhooks for it fail. */
-async function makeDisabledEndpoint({ url }: Winnow): Promise<void> {
+async function makeDisabledEndpoint(): Promise<void> {
   const send = async (method: string, path: string, body: object) => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
-    const address = `${url}/v1/webhook-endpoints${path}`
+    const address = `${winnow.url}/v1/webhook-endpoints${path}`
     const reply = await fetch(address, { method, headers, body: JSON.stringify(body) })
     assert.ok(reply.ok, await reply.clone().text())
     return (await reply.json()) as { endpoint_id: string }
@@ -179,7 +187,7 @@ async function limitsAccount(page: Page, accountId: string): Promise<void> {
 }
 
 /** A key does what the page does, for the account that was chosen, which pays for it. */
-async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promise<void> {
+async function separatesWithKey(page: Page, key: string): Promise<void> {
   const client = createClient({ baseUrl: winnow.url, apiKey: key })
   const path = examplePath('speech-over-piano.wav')
   await client.wait(await submitFile({ ...winnow, client }, path, { prompt: 'piano' }))
@@ -194,7 +202,7 @@ async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promis
  * A key is created, gets another secret, and is revoked, as the service then shows.
  * @returns what the page has shown only once
  */
-async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promise<string[]> {
+async function changesKeys(page: Page, accountId: string): Promise<string[]> {
   await open(page, 'Keys')
   const creation = page.getByRole('form', { name: 'Create a key' })
   await creation.getByLabel('Account').selectOption(accountId)
@@ -207,7 +215,7 @@ async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promi
   assert.equal(await status(key), 200)
   const { priority } = await createClient({ baseUrl: winnow.url, apiKey: key }).account()
   assert.equal(priority, 'batch')
-  await separatesWithKey(winnow, page, key)
+  await separatesWithKey(page, key)
   const row = page.getByRole('row').filter({ hasText: 'for a test' })
   await row.getByText('models:read files:read files:write audio:separate').waitFor()
   await row.getByRole('button', { name: /^Rotate/ }).click()
@@ -240,9 +248,7 @@ async function sortsAccounts(page: Page): Promise<void> {
 }
 
 test('admins see engines, queue and failures, and change accounts and keys', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
-  await makeDisabledEndpoint(winnow)
+  await makeDisabledEndpoint()
   const path = join(winnow.folder, 'no-sound.wav')
   await writeFile(path, 'this is no sound')
   const failed = await separateFile(winnow, path, { prompt: 'piano' })
@@ -255,7 +261,7 @@ test('admins see engines, queue and failures, and change accounts and keys', asy
   const accountId = await createsAccount(page, { name: 'Metered', ...metered })
   await creditsAccount(page, accountId)
   await limitsAccount(page, accountId)
-  const secrets = await changesKeys(page, winnow, accountId)
+  const secrets = await changesKeys(page, accountId)
   await assertAccessible(page, 'keys')
   await open(page, 'Accounts')
   await rowOf(page, 'Accounts', poorId).getByText('0 s, 0 s reserved', { exact: true }).waitFor()
@@ -286,8 +292,7 @@ test('admins see engines, queue and failures, and change accounts and keys', asy
 })
 
 test('admins see what waits and cancel it, and are told when their gateway is gone', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { engines: 0, env: { ADMIN_TOKEN } })
+  await winnow.engines[0]!.end('SIGTERM') // it is drained already
   const path = examplePath('speech-over-piano.wav')
   const { request_id: canceled } = await submitFile(winnow, path, { prompt: 'piano' })
   await submitFile(winnow, path, { prompt: 'speech' })
@@ -326,10 +331,7 @@ test('admins sign in by name, see what their role may do, and are named in the a
     vera: { groups: 'viewers', email: 'vera@example.com', email_verified: true },
     olga: { groups: 'owners', email: 'olga@example.com', email_verified: true },
   }
-  const [browser, { issuer }] = await Promise.all([
-    launchBrowser(t),
-    startOidcProvider(t, { redirectUri, users }),
-  ])
+  const { issuer } = await startOidcProvider(t, { redirectUri, users })
   const env = {
     ADMIN_TOKEN,
     ADMIN_PORT: String(port),
@@ -341,14 +343,14 @@ test('admins sign in by name, see what their role may do, and are named in the a
     OIDC_OWNERS: 'owners',
     OIDC_VIEWERS: 'viewers',
   }
-  const winnow = await startWinnow(t, { engines: 0, env })
-  const clients = await openPage(t, browser, `${winnow.url}/#/admin/accounts`)
+  const { url, gateway } = await startWinnow(t, { engines: 0, env })
+  const clients = await openPage(t, browser, `${url}/#/admin/accounts`)
   await clients.getByText('There is no view of admins at this address').waitFor()
   await clients.getByRole('button', { name: 'Playground' }).click()
   await clients.getByLabel('API key').waitFor()
   assert.equal(await clients.getByRole('button', { name: 'Admins' }).count(), 0)
 
-  const address = `${winnow.gateway.ready.admin}/`
+  const address = `${gateway.ready.admin}/`
   const page = await openPage(t, browser, address)
   await signInAs(page, 'gregor')
   await page

@@ -10,7 +10,7 @@ import { serve } from '../support/http/serve.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { createClient } from '../../clients/typescript/node.ts'
 import { readGateway, readFleet } from '../../scripts/cli/admin-access.ts'
-import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
+import { separateExample, signedIn } from './playground.ts'
 
 const PATH = '/sound/apart'
 const ADMIN_TOKEN = 'a-token-for-this-test'
@@ -57,10 +57,7 @@ test('the page signs in, separates an example, and shares the result', async (t)
   failOnMissing(t, page)
   await page.reload()
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
+  await separateExample(page, 'piano')
   const { data } = await winnow.client.list()
   const { url } = await winnow.client.share(data[0]!.request_id)
   assert.ok(url.startsWith(`${winnow.url}/#share=`), url)

@@ -5,14 +5,7 @@ import test from 'node:test'
 import { PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3'
 import type { Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
-import {
-  chooseExample,
-  lastsTwoHours,
-  playerIsThere,
-  separate,
-  signedIn,
-  type Place,
-} from './playground.ts'
+import { lastsTwoHours, separateExample, signedIn, type Place } from './playground.ts'
 import { documentedBlocks } from '../support/clients/code-blocks.ts'
 import { startS3 } from '../support/http/start-s3.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
@@ -43,10 +36,7 @@ function recordCalls(page: Page, { endpoint }: S3): { call: string; headers: Pro
 /** Separates an example, then reloads it as media too long to decode and without a preview. */
 async function separateTwice(page: Page, s3: S3): Promise<void> {
   const seen = recordCalls(page, s3)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
+  await separateExample(page, 'piano')
   await page.getByRole('button', { name: 'Play', exact: true }).click() // fetches ranges of the preview
   await page.waitForFunction(() => /^0:0[1-9]/.test(document.querySelector('.clock')!.textContent))
   await page.getByRole('button', { name: 'Null test' }).click()

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import test, { before, type TestContext } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { buildClient } from '../support/clients/client-package.ts'
 import { examplePath, readWav16, sumError, SUM_ERROR_MAX } from '../support/media/examples.ts'
-import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24 } from '../support/media/wav.ts'
 
 const MIXTURE = 'speech-over-piano.wav'
@@ -25,15 +25,25 @@ async function servePackage(page: Page, folder: string): Promise<string[]> {
   return loaded
 }
 
-/** Opens a service's page, to which the package is served; `loaded` collects the requested modules. */
-async function pageWithPackage(t: TestContext, options: { engines?: number } = {}) {
-  const [folder, winnow, browser] = await Promise.all([
-    buildClient(t),
-    startWinnow(t, options),
-    launchBrowser(t),
+let folder: string
+let winnow: Winnow
+let browser: Browser
+before(async (t) => {
+  const context = t as TestContext
+  ;[folder, winnow, browser] = await Promise.all([
+    buildClient(context),
+    startWinnow(context),
+    launchBrowser(context),
   ])
+})
+
+/** Opens the service's page with the package loaded; `loaded` has the modules of the package. */
+async function pageWithPackage(t: TestContext): Promise<{ page: Page; loaded: string[] }> {
   const page = await openPage(t, browser, winnow.url)
-  return { page, winnow, loaded: await servePackage(page, folder) }
+  const loaded = await servePackage(page, folder)
+  await page.evaluate((path) => import(path), '/winnow-client/client.js')
+  await page.unrouteAll() // else each body that the page sends would pass through this process
+  return { page, loaded }
 }
 
 test('a page loads the package without a bundler, and separates a blob', async (t) => {
@@ -62,16 +72,10 @@ test('a page loads the package without a bundler, and separates a blob', async (
 const MEBIBYTES = 48
 
 test('a refused upload says why, and when to retry', async (t) => {
-  const { page } = await pageWithPackage(t, { engines: 0 })
-  // The signature is cut, so the gateway refuses the upload at once, while the page is still sending.
-  await page.route('**/v1/files', async (route) => {
-    const reply = await route.fetch()
-    const file = (await reply.json()) as { upload_url: string }
-    await route.fulfill({ json: { ...file, upload_url: file.upload_url.slice(0, -1) } })
-  })
+  const { page } = await pageWithPackage(t)
   const uploadOptions = { apiKey: API_KEY, mebibytes: MEBIBYTES }
   for (let i = 0; i < 3; i += 1) {
-    const refused = await page.evaluate(uploadInPage, uploadOptions)
+    const refused = await page.evaluate(uploadInPage, { ...uploadOptions, isForged: true })
     assert.deepEqual(refused, { code: 'PERMISSION_DENIED', status: 403 })
   }
   const busy = { error: { code: 'QUEUE_UNAVAILABLE', message: 'No room.' } }
@@ -83,7 +87,7 @@ test('a refused upload says why, and when to retry', async (t) => {
 })
 
 test('an upload that is aborted or unreachable ends', { timeout: 60_000 }, async (t) => {
-  const { page, winnow } = await pageWithPackage(t, { engines: 0 })
+  const { page } = await pageWithPackage(t)
   const uploadOptions = { apiKey: API_KEY, mebibytes: 1 }
   // The upload is never answered; the page aborts it once it has begun.
   await page.route('**/media/inputs/**', () =>
@@ -112,15 +116,29 @@ async function abortInPage({ apiKey, mebibytes }: { apiKey: string; mebibytes: n
   )
 }
 
+interface UploadOptions {
+  apiKey: string
+  mebibytes: number
+  /** Whether to cut the signature, so that the gateway refuses the upload while it is being sent. */
+  isForged?: boolean
+}
+
 /** Runs in the page. */
-async function uploadInPage({ apiKey, mebibytes }: { apiKey: string; mebibytes: number }) {
+async function uploadInPage({ apiKey, mebibytes, isForged = false }: UploadOptions) {
   const path = '/winnow-client/client.js'
   const { createClient, ApiError } = (await import(
     path
   )) as typeof import('../../clients/typescript/client.ts')
   const client = createClient({ baseUrl: location.origin, apiKey, retries: 0 })
   const bytes = new Blob([new Uint8Array(mebibytes * 2 ** 20)])
-  return client.uploadBlob({ name: 'long.wav', contentType: 'audio/wav', bytes }).then(
+  const file = await client.createFile({
+    file_name: 'long.wav',
+    content_type: 'audio/wav',
+    file_size: bytes.size,
+    purpose: 'audio.separate.input',
+  })
+  if (isForged) file.upload_url = file.upload_url.slice(0, -1)
+  return client.send(file, bytes).then(
     () => null,
     (error: unknown) => {
       if (!(error instanceof ApiError)) return String(error)

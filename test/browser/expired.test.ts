@@ -1,9 +1,9 @@
 /** Shows media past its time on the page: the real gateway, on a fake clock. */
 
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
@@ -14,18 +14,20 @@ import {
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
-import { assertAccessible } from './playground.ts'
+import { ADMIN_TOKEN, assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+let browser: Browser
+before(async (t) => {
+  browser = await launchBrowser(t as TestContext)
+})
 
 async function start(t: TestContext) {
-  const browser = await launchBrowser(t)
   const gateway = await startGateway(t, {
     config: { playgroundFolder: PAGE, adminToken: ADMIN_TOKEN },
   })
-  return { browser, gateway, url: await gateway.listen() }
+  return { gateway, url: await gateway.listen() }
 }
 
 /** Lets time pass: the gateway deletes what is due, and the page is reloaded. */
@@ -37,7 +39,7 @@ async function passTime(gateway: Gateway, page: Page, ms: number): Promise<void>
 }
 
 test('the page says that the outputs of an earlier request are deleted', async (t) => {
-  const { browser, gateway, url } = await start(t)
+  const { gateway, url } = await start(t)
   const requestId = await submitted(gateway, { prompt: 'a bell' })
   await complete(gateway, requestId)
   const page = await openPage(t, browser, url)
@@ -64,7 +66,7 @@ test('the page says that the outputs of an earlier request are deleted', async (
 })
 
 test('a request deleted while the list is open shows a message', async (t) => {
-  const { browser, gateway, url } = await start(t)
+  const { gateway, url } = await start(t)
   await complete(gateway, await submitted(gateway, { prompt: 'a bell' }))
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
@@ -77,7 +79,7 @@ test('a request deleted while the list is open shows a message', async (t) => {
 })
 
 test('a sign-in code older than ten minutes shows a message, and the page asks for a key', async (t) => {
-  const { browser, gateway, url } = await start(t)
+  const { gateway, url } = await start(t)
   const headers = { authorization: `Bearer ${gateway.key}` }
   const reply = await fetch(`${url}/playground/codes`, { method: 'POST', headers })
   const { code } = (await reply.json()) as { code: string }
@@ -93,7 +95,7 @@ test('a sign-in code older than ten minutes shows a message, and the page asks f
 })
 
 test('the message for an expired code of an admin names the command that makes another', async (t) => {
-  const { browser, gateway, url } = await start(t)
+  const { gateway, url } = await start(t)
   const { token: code } = createPass(ADMIN_TOKEN, 'code', gateway.clock.now())
   gateway.clock.advance(10 * MINUTE_MS)
   const page = await openPage(t, browser, `${url}/#operator=${code}`)

@@ -1,20 +1,28 @@
-/** Earlier requests are found, played and counted in a real browser, with the real gateway. */
+/** Earlier requests are found, played, counted and deleted in a real browser, with the real gateway. */
 
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Browser, Dialog, Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import {
+  API,
+  complete,
   startGateway,
   submitted,
   uploadFile,
   type Gateway,
 } from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 import { assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
+
+let browser: Browser
+before(async (t) => {
+  browser = await launchBrowser(t as TestContext)
+})
 
 /** Starts a gateway on the current time, with URLs that the browser can reach. */
 async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: string }> {
@@ -28,7 +36,7 @@ async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: 
 }
 
 async function open(t: TestContext, { gateway, url }: { gateway: Gateway; url: string }) {
-  const page = await openPage(t, await launchBrowser(t), url)
+  const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
   return page
 }
@@ -118,28 +126,19 @@ test('outputs play in the list, one at a time, and usage is counted by day', asy
   await completeWithSound(reachable.gateway, { prompts: ['a bell', 'a horn'] })
   const page = await open(t, reachable)
   await page.getByRole('button', { name: 'Play a bell, a horn from concert.m4a' }).click()
-  const playing = () =>
-    page.evaluate(() =>
-      [...document.querySelectorAll<HTMLAudioElement>('.history audio')].map(
-        (audio) => !audio.paused,
-      ),
-    )
-  const waitFor = (expected: string) =>
-    page.waitForFunction(
-      (expected) =>
-        [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
-          .map((audio) => !audio.paused)
-          .join() === expected,
-      expected,
-    )
-  await waitFor('true,false,false')
+  const untilPlaying = (expected: string) =>
+    page.waitForFunction((expected) => {
+      const players = [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
+      return players.map(({ paused }) => !paused).join() === expected
+    }, expected)
+  await untilPlaying('true,false,false')
   await assertAccessible(page, 'players in the list')
   await page.evaluate(() =>
     document.querySelectorAll<HTMLAudioElement>('.history audio')[2]!.play(),
   )
-  await waitFor('false,false,true')
+  await untilPlaying('false,false,true')
   await page.getByRole('button', { name: /^Stop a bell/ }).click()
-  assert.deepEqual(await playing(), [])
+  await untilPlaying('')
 
   await page.getByText('Usage by day').click()
   const day = page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(1)
@@ -171,7 +170,7 @@ test('the address of a shared result plays it without a key until it is revoked'
   const id = await completeWithSound(gateway, { prompts: ['a bell', 'a horn'] })
   const headers = { authorization: `Bearer ${gateway.key}` }
   const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
-  const page = await openPage(t, await launchBrowser(t), `${url}/#code=${code}&request=${id}`)
+  const page = await openPage(t, browser, `${url}/#code=${code}&request=${id}`)
   await page.getByText('Share', { exact: true }).click()
   await page.getByRole('combobox', { name: /^For/ }).selectOption('an hour')
   await page.getByRole('button', { name: 'Make an address' }).click()
@@ -180,7 +179,7 @@ test('the address of a shared result plays it without a key until it is revoked'
   await page.getByText('An address works until').waitFor()
   await assertAccessible(page, 'an address to share')
 
-  const other = await openPage(t, await launchBrowser(t), 'about:blank')
+  const other = await openPage(t, browser, 'about:blank')
   const calls: string[] = []
   other.on('request', (request) => {
     if (/\/v1\/|playground\/session/.test(request.url())) calls.push(request.url())
@@ -212,7 +211,7 @@ test('views have addresses, to which sign-in, Back and Forward lead', async (t) 
   const { gateway, url } = reachable
   const fileId = await uploadFile(gateway, { file_name: 'tape.m4a' })
   const id = await submitted(gateway, { prompt: 'a bell', file_id: fileId })
-  const page = await openPage(t, await launchBrowser(t), `${url}/#request=${id}`)
+  const page = await openPage(t, browser, `${url}/#request=${id}`)
   await enterKey(page, gateway.key)
   const request = page.getByRole('heading', { name: 'tape.m4a' })
   const form = page.getByRole('heading', { name: 'What do you want to take out?' })
@@ -262,4 +261,81 @@ test('a user who asked for it is notified that a request has ended', async (t) =
   await page.waitForFunction(() => 'shown' in window && String(window.shown) !== '')
   const shown = await page.evaluate(() => (window as unknown as { shown: string[] }).shown)
   assert.deepEqual(shown, ['failed · concert.m4a'])
+})
+
+const outputsOf = async (gateway: Gateway) =>
+  (await onDisk(gateway)).filter((path) => path.startsWith('outputs'))
+
+const rowOf = (page: Page, prompt: string) => page.getByRole('listitem').filter({ hasText: prompt })
+
+const deleteButton = (page: Page, prompt: string) =>
+  page.getByRole('button', { name: `Delete ${prompt} from concert.m4a`, exact: true })
+
+/** Presses the focused button with the keyboard and answers the dialog; returns its question. */
+async function press(page: Page, answer: 'accept' | 'dismiss'): Promise<string> {
+  const question = new Promise<string>((resolve) => {
+    page.once('dialog', (dialog: Dialog) => {
+      resolve(dialog.message())
+      void dialog[answer]()
+    })
+  })
+  await page.keyboard.press('Enter')
+  return question
+}
+
+test('earlier requests are deleted with the keyboard, after a question that names what is lost', async (t) => {
+  const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
+  await complete(gateway, await submitted(gateway, { prompts: ['a bell', 'a horn'] }))
+  await submitted(gateway, { prompt: 'a waiting one' })
+  const page = await open(t, { gateway, url: await gateway.listen() })
+  const button = deleteButton(page, 'a bell, a horn')
+  await button.waitFor()
+  await assertAccessible(page, 'requests that can be deleted')
+  await rowOf(page, 'a bell').getByRole('button').first().focus()
+  for (const _button of ['Separate again', 'Rename', 'Delete']) await page.keyboard.press('Tab')
+  assert.equal(
+    await press(page, 'dismiss'),
+    'Delete the request "a bell, a horn" from concert.m4a, with its outputs and its log? ' +
+      "This can't be undone.",
+  )
+  assert.equal(await rowOf(page, 'a bell').count(), 1)
+  assert.ok((await outputsOf(gateway)).length > 0)
+
+  await press(page, 'accept')
+  await rowOf(page, 'a bell').waitFor({ state: 'detached' })
+  assert.deepEqual(await outputsOf(gateway), [])
+  const heading = page.getByRole('heading', { name: 'Earlier requests' })
+  assert.ok(await heading.evaluate((element) => element === document.activeElement))
+
+  page.once('dialog', (dialog) => void dialog.accept('second take.m4a'))
+  await page.getByRole('button', { name: 'Rename a waiting one from concert.m4a' }).click()
+  await rowOf(page, 'a waiting one').getByText('from second take.m4a').waitFor()
+  await page.getByRole('button', { name: 'Delete a waiting one from second take.m4a' }).focus()
+  assert.match(await press(page, 'accept'), /It is canceled first/)
+  await page.getByText('None. What you separate is listed here.').waitFor()
+  const remaining = (await gateway.call('GET', `${API}/requests`)).json()
+  assert.deepEqual(remaining.data, [])
+})
+
+test('a request that cannot be deleted stays listed with the reason, and a missing one disappears', async (t) => {
+  const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
+  const first = await submitted(gateway, { prompt: 'a bell' })
+  await complete(gateway, first)
+  const input = { prompt: 'a gong', request_id: first, output: 'residual' }
+  const chained = await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
+  const page = await open(t, { gateway, url: await gateway.listen() })
+  await deleteButton(page, 'a bell').focus()
+  await press(page, 'accept')
+  await rowOf(page, 'a bell')
+    .getByRole('alert')
+    .getByText(/^The request \w+ is under way and needs this request's media/)
+    .waitFor()
+  await assertAccessible(page, 'a request that was not deleted')
+
+  for (const id of [chained.json().request_id, first]) {
+    assert.equal((await gateway.call('DELETE', `${API}/requests/${id}`)).statusCode, 204)
+  }
+  await deleteButton(page, 'a bell').focus()
+  await press(page, 'accept')
+  await rowOf(page, 'a bell').waitFor({ state: 'detached' })
 })

@@ -11,7 +11,7 @@ import { chirp, noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
 import { launchBrowser } from '../support/page/browser.ts'
 import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
-import { playerIsThere, separate, signedIn } from './playground.ts'
+import { idOf, playerIsThere, separate, signedIn } from './playground.ts'
 
 const RATE = 48_000
 const LANES = 3
@@ -30,7 +30,7 @@ function pathOf(winnow: Winnow, address: string): string {
  * @returns the first segment of each lane
  */
 async function lengthen(page: Page, winnow: Winnow): Promise<Buffer[]> {
-  const requestId = new URL(page.url()).hash.replace('#request=', '')
+  const requestId = idOf(page)
   const peaks = (await winnow.client.peaks(requestId)) as Required<Peaks>
   const { data } = await winnow.client.result(requestId)
   const previewPath = pathOf(winnow, data.preview_url!)

@@ -11,7 +11,7 @@ import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { anyChromium, launchBrowser } from '../support/page/browser.ts'
-import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
+import { nullTest, separated } from './playground.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
 import { noise } from '../support/media/signals.ts'
@@ -54,15 +54,9 @@ test('the command line writes both files, which add up to the original', async (
 
 test('the page separates an example, and its null test says that nothing is lost', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
-  const page = await signedIn({ t, winnow, browser })
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
-  await page.getByRole('button', { name: 'Null test' }).click()
-  const verdict = await page.getByText(/peaks at/).innerText()
-  const [, peak] = /peaks at (-\d+\.\d) dB/.exec(verdict) ?? []
-  assert.ok(Number(peak) < -130, verdict)
+  const page = await separated({ t, winnow, browser }, 'piano')
+  const { peakDb, verdict } = await nullTest(page)
+  assert.ok(peakDb < -130, verdict)
 })
 
 test('gRPC: a request is submitted and watched to its end', async (t) => {

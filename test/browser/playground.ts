@@ -1,22 +1,30 @@
 /** Steps for tests of the page at `/`. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Browser, Download, Page, Request } from 'playwright-core'
-import { accessibilityProblems, openPage } from '../support/page/browser.ts'
+import type { Browser, Download, Locator, Page, Request } from 'playwright-core'
+import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 export const SPEECH_OVER_PIANO = 'speech-over-piano.wav'
 
+export const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+/** Longer than the file of `chooseLongFile`. */
+export const MEDIA_SECONDS_MAX = 250
+
 export interface Place {
   t: TestContext
   winnow: Winnow
   browser: Browser
 }
+
+/** What is tested on a page, by its title. */
+export type Cases = Readonly<Record<string, (place: Place) => Promise<void>>>
 
 export const post = (winnow: Winnow, path: string, token: string, body?: object) =>
   fetch(`${winnow.url}${path}`, {
@@ -59,10 +67,25 @@ export async function chooseExample(page: Page): Promise<void> {
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
 }
 
+/** Separates an example, and waits for its player. */
+export async function separateExample(page: Page, ...prompts: string[]): Promise<void> {
+  await chooseExample(page)
+  await fillPrompts(page, ...prompts)
+  await separate(page)
+  await playerIsThere(page)
+}
+
+/** Opens a page that is signed in, and separates an example on it. */
+export async function separated(place: Place, ...prompts: string[]): Promise<Page> {
+  const page = await signedIn(place)
+  await separateExample(page, ...prompts)
+  return page
+}
+
 /** Chooses a file that takes an engine a good while. */
-export async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
+export async function chooseLongFile({ winnow }: Place, page: Page, seconds = 240): Promise<void> {
   const path = join(winnow.folder, 'long.wav')
-  await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
+  await writeFile(path, wavBytes([noise(seconds, 8_000)], 8_000))
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('quality')
@@ -77,6 +100,9 @@ export const lastsTwoHours = (page: Page) =>
     const data = { ...result.data, duration: 7_200, preview_url: undefined }
     await route.fulfill({ json: { ...result, data } })
   })
+
+/** Returns the id of the request that the page shows. */
+export const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
 
 /** Resolves with the `input` of the next request that the page submits. */
 export async function nextInput<T extends object>(page: Page): Promise<T> {
@@ -110,6 +136,23 @@ export const separate = (page: Page) =>
 export const playerIsThere = (page: Page) =>
   page.getByRole('button', { name: 'Null test' }).waitFor()
 
+/** Presses at a part of the width, and drags to another. */
+export async function drag(page: Page, on: Locator, from: number, to: number): Promise<void> {
+  await on.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await on.boundingBox())!
+  await page.mouse.move(x + from * width, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + to * width, y + height / 2, { steps: 8 })
+  await page.mouse.up()
+}
+
+/** Presses the null test; returns what it says, and the peak that it names; of silence -Infinity. */
+export async function nullTest(page: Page): Promise<{ verdict: string; peakDb: number }> {
+  await page.getByRole('button', { name: 'Null test' }).click()
+  const verdict = await page.getByText(/peaks at|digital silence/).innerText()
+  return { verdict, peakDb: Number(/peaks at (-\d+\.\d) dB/.exec(verdict)?.[1] ?? -Infinity) }
+}
+
 export async function planesOf(download: Download): Promise<Float32Array[]> {
   return readWav24(await readFile(await download.path())).planes
 }
@@ -118,6 +161,13 @@ export async function saveMix(page: Page): Promise<Float32Array[]> {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save this mix' }).click()
   return planesOf(await saved)
+}
+
+/** Lists the files in a ZIP with an independent program, which also reads each of them. */
+export function namesInZip(path: string): string[] {
+  const list =
+    'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
+  return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
 }
 
 /** Returns the largest difference between two signals. */
@@ -144,10 +194,13 @@ export async function assertAccessible(page: Page, state: string): Promise<void>
     await page.setViewportSize({ ...size, width })
     const needed = await page.evaluate(() => document.documentElement.scrollWidth)
     assert.equal(needed, width, `${state} fits a screen of ${width} pixels`)
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [colorScheme, rules] of [
+      ['light', {}],
+      ['dark', CONTRAST],
+    ] as const) {
       await page.emulateMedia({ colorScheme })
       const where = `${state}, ${colorScheme}, ${width} pixels wide`
-      assert.deepEqual(await accessibilityProblems(page), [], where)
+      assert.deepEqual(await accessibilityProblems(page, rules), [], where)
     }
   }
   await page.setViewportSize(size)

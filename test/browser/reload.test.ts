@@ -6,12 +6,19 @@
 import assert from 'node:assert/strict'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
-import type { Dialog, Page } from 'playwright-core'
+import test, { before, describe, type TestContext } from 'node:test'
+import type { Browser, Dialog, Page } from 'playwright-core'
 import { launchBrowser } from '../support/page/browser.ts'
-import { chooseLongFile, playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import {
+  chooseLongFile,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Cases,
+  type Place,
+} from './playground.ts'
 import { examplePath } from '../support/media/examples.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
+import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 
 /** A slow machine may take this long to separate the long file. */
 const LONG_FILE_MS_MAX = 300_000
@@ -93,7 +100,7 @@ async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
 async function killedService(place: Place): Promise<void> {
   const { winnow } = place
   const page = await signedIn(place)
-  await chooseLongFile(place, page)
+  await chooseLongFile(place, page, 60)
   await separate(page)
   await page.getByRole('progressbar', { name: 'Progress of noise' }).waitFor()
   await page.evaluate(() => (document.documentElement.dataset.page = 'the same'))
@@ -186,31 +193,31 @@ async function signedOut(place: Place): Promise<void> {
   assert.equal(await rememberedSubmit(page), null)
 }
 
-test('the page recovers', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  for (const arrival of ['arrives', 'is lost'] as const) {
-    await t.test(`when reloaded before its submit ${arrival}`, (t) =>
-      oneFile({ t, winnow, browser }, arrival),
-    )
-    await t.test(
-      `when reloaded before several submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
-      (t) => severalFiles({ t, winnow, browser }, arrival),
-    )
-  }
-  await t.test('when its service was killed and restarted', (t) =>
-    killedService({ t, winnow, browser }),
-  )
+let winnow: Winnow
+let browser: Browser
+before(async (t) => {
+  const context = t as TestContext
+  browser = await launchBrowser(context)
+  winnow = await startWinnow(context)
 })
 
-test(
-  'when reloaded before a submit is answered, the page cancels',
-  { timeout: 120_000 },
-  async (t) => {
-    const browser = await launchBrowser(t)
-    const winnow = await startWinnow(t, { engines: 0 })
-    await t.test('what was canceled', (t) => canceled({ t, winnow, browser }))
-    await t.test('nothing that was refused', (t) => refused({ t, winnow, browser }))
-    await t.test('nothing after signing out', (t) => signedOut({ t, winnow, browser }))
-  },
-)
+for (const arrival of ['arrives', 'is lost'] as const) {
+  test(`the page recovers when reloaded before its submit ${arrival}`, (t) =>
+    oneFile({ t, winnow, browser }, arrival))
+  test(`the page recovers when reloaded before several submits, each of which ${arrival}`, (t) =>
+    severalFiles({ t, winnow, browser }, arrival))
+}
+test('the page recovers when its service was killed and restarted', (t) =>
+  killedService({ t, winnow, browser }))
+
+describe('when reloaded before a submit is answered, the page cancels', () => {
+  before(() => winnow.engines[0]!.end('SIGTERM'))
+  const cases: Cases = {
+    'what was canceled': canceled,
+    'nothing that was refused': refused,
+    'nothing after signing out': signedOut,
+  }
+  for (const [name, run] of Object.entries(cases)) {
+    test(name, { timeout: 120_000 }, (t) => run({ t, winnow, browser }))
+  }
+})

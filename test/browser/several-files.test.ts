@@ -3,13 +3,20 @@
 import assert from 'node:assert/strict'
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
-import type { Page, Request } from 'playwright-core'
+import test, { before, describe, type TestContext } from 'node:test'
+import type { Browser, Page, Request } from 'playwright-core'
 import { enterKey, fillPrompts, launchBrowser } from '../support/page/browser.ts'
-import { assertAccessible, playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import {
+  assertAccessible,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Cases,
+  type Place,
+} from './playground.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { noise } from '../support/media/signals.ts'
-import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { wavBytes } from '../support/media/wav.ts'
 
 const lines = (page: Page) => page.getByRole('region', { name: 'Files' }).getByRole('listitem')
@@ -236,6 +243,11 @@ async function tooMany(place: Place): Promise<void> {
   assert.equal(await lines(page).count(), 60)
 }
 
+async function cancelAll(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Cancel all files' }).click()
+  await page.getByRole('button', { name: 'Really Cancel all files' }).click()
+}
+
 /** Cancels without an engine, so that requests stay in the queue until then. */
 async function cancels(place: Place): Promise<void> {
   const paths = await writeSounds(join(place.winnow.folder, 'cancel'), ['a.wav', 'b.wav', 'c.wav'])
@@ -328,15 +340,17 @@ async function sessionEnds(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Resume' }).click()
   for (const name of names) await line(page, name).getByText('in the queue').waitFor()
   assert.equal(await again.count(), 0)
-  await page.getByRole('button', { name: 'Cancel all files' }).click()
-  await page.getByRole('button', { name: 'Really Cancel all files' }).click()
+  await cancelAll(page)
   await total(page, '0 of 5 separated, 5 canceled').waitFor()
 }
 
 /** When the account's queue is full, the page retries when the service says. */
 async function fullQueue(place: Place): Promise<void> {
+  const { winnow } = place
+  await winnow.gateway.end('SIGTERM')
+  await winnow.startGateway({ QUEUE_MAX_PER_ACCOUNT: '2' })
   const names = ['1.wav', '2.wav', '3.wav', '4.wav']
-  const paths = await writeSounds(join(place.winnow.folder, 'full'), names)
+  const paths = await writeSounds(join(winnow.folder, 'full'), names)
   const page = await signedIn(place)
   let refusals = 0
   await page.route('**/audio/separate', async (route) => {
@@ -361,8 +375,7 @@ async function fullQueue(place: Place): Promise<void> {
     await page.waitForTimeout(50)
   await lines(page).getByText('in the queue').nth(1).waitFor()
   assert.ok(refusals >= 2)
-  await page.getByRole('button', { name: 'Cancel all files' }).click()
-  await page.getByRole('button', { name: 'Really Cancel all files' }).click()
+  await cancelAll(page)
   await total(page, '0 of 4 separated, 4 canceled').waitFor()
 }
 
@@ -387,36 +400,33 @@ async function oddFiles(place: Place): Promise<void> {
   for (const name of ['here.wav', 'rare.wv', 'rare.caf'])
     await line(page, name).getByText('in the queue').waitFor()
   assert.deepEqual(created.sort(), ['audio/wav', 'audio/x-caf', 'audio/x-wavpack'])
-  await page.getByRole('button', { name: 'Cancel all files' }).click()
-  await page.getByRole('button', { name: 'Really Cancel all files' }).click()
+  await cancelAll(page)
   await total(page, '0 of 4 separated, 1 failed, 3 canceled').waitFor()
 }
 
-test('several files on the page', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['a folder becomes a list of requests, which can be played and saved', aFolder],
-    ['a chosen folder', chosenFolder],
-    ['too many files show a message', tooMany],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+let winnow: Winnow
+let browser: Browser
+before(async (t) => {
+  const context = t as TestContext
+  browser = await launchBrowser(context)
+  winnow = await startWinnow(context)
 })
 
-test('several files without an engine', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { engines: 0 })
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['one file is canceled, then all', cancels],
-    ['the list continues after a reload, and is gone after signing out', reloads],
-    ['a session that ends pauses the uploads until the next sign-in', sessionEnds],
-    ['a file that is gone fails alone, and one of a rare type is sent', oddFiles],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+const CASES: Cases = {
+  'a folder becomes a list of requests, which can be played and saved': aFolder,
+  'a chosen folder': chosenFolder,
+  'too many files show a message': tooMany,
+}
+for (const [name, run] of Object.entries(CASES)) test(name, (t) => run({ t, winnow, browser }))
 
-test('several files wait while the queue of the account is full', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { engines: 0, env: { QUEUE_MAX_PER_ACCOUNT: '2' } })
-  await fullQueue({ t, winnow, browser })
+describe('without an engine', () => {
+  before(() => winnow.engines[0]!.end('SIGTERM'))
+  const cases: Cases = {
+    'one file is canceled, then all': cancels,
+    'the list continues after a reload, and is gone after signing out': reloads,
+    'a session that ends pauses the uploads until the next sign-in': sessionEnds,
+    'a file that is gone fails alone, and one of a rare type is sent': oddFiles,
+    'files wait while the queue of the account is full': fullQueue,
+  }
+  for (const [name, run] of Object.entries(cases)) test(name, (t) => run({ t, winnow, browser }))
 })

@@ -14,21 +14,24 @@ import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Runs `npm start` in a terminal until the test ends.
+ * Runs `npm start` in a terminal.
  * @param dataFolder must be empty
- * @returns what it printed
+ * @returns what it has printed so far, and a function that presses Ctrl-C and waits for its end
  */
-async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
+async function npmStart(t: TestContext, dataFolder: string) {
   const { BOOTSTRAP_API_KEY: _key, ...env } = process.env
   const ports = { PORT: '0', GRPC_PORT: '0', METRICS_PORT: '0' }
   const npm = spawn('script', ['--quiet', '--return', '--command', 'npm start', '/dev/null'], {
     cwd: ROOT,
     env: { ...env, ...ports, DATA_DIR: dataFolder },
   })
-  const ended = once(npm, 'exit')
+  const ended = once(npm, 'exit') as Promise<[number]>
+  const interrupt = async () => {
+    if (npm.exitCode === null) npm.stdin.write('\u0003')
+    return (await ended)[0]
+  }
   t.after(async () => {
-    npm.stdin.end('\u0003') // Ctrl-C
-    await ended
+    await interrupt()
     await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 })
   })
   let printed = ''
@@ -41,12 +44,13 @@ async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
     }
   })
   await Promise.race([ready, ended.then(() => assert.fail(printed))])
-  return printed
+  return { printed: () => printed, interrupt }
 }
 
-test('the address that npm start prints opens the page without a key, once', async (t) => {
+test('the address that npm start prints opens the page without a key, once, and Ctrl-C ends it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
-  const printed = await npmStart(t, folder)
+  const npm = await npmStart(t, folder)
+  const printed = npm.printed()
   const address = /Try it in a page +(http:\S+#code=[0-9a-f]{64})\n/.exec(printed)?.[1]
   assert.ok(address, printed)
 
@@ -106,4 +110,8 @@ test('the address that npm start prints opens the page without a key, once', asy
   for (const name of await readdir(join(folder, 'logs'))) {
     assert.ok(!(await readFile(join(folder, 'logs', name), 'utf8')).includes(code), name)
   }
+
+  assert.equal(await npm.interrupt(), 0, npm.printed()) // it arrives twice, since npm passes it on
+  assert.match(npm.printed(), /Stopping…/)
+  assert.doesNotMatch(npm.printed(), /at once/)
 })

@@ -3,19 +3,16 @@
  * its progress, then a summary as JSON; exits with 1 if the promise was broken.
  */
 
-import { writeFileSync } from 'node:fs'
 import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { runCampaign } from './run.ts'
-import { csvOf, type TimedSample } from './samples.ts'
 import { newSeed } from '../simulation/report.ts'
 import { createScope } from '../support/processes/scope.ts'
 
 const USAGE = `usage: npm run winnow -- campaign [--faults N | --minutes N] [--seed N]
-         [--database sqlite|postgres] [--gateways N] [--samples FILE]
+         [--database sqlite|postgres] [--gateways N]
 
 --faults   comes about every second; default 100
 --minutes  instead: a fault a minute for so long
---samples  what the processes take, every ten seconds, to FILE.csv
 Several gateways need PostgreSQL. The same seed plans the same faults.`
 
 const { values } = readOwnArgv(
@@ -25,7 +22,6 @@ const { values } = readOwnArgv(
     seed: TEXT,
     database: { ...TEXT, default: 'sqlite' },
     gateways: { ...TEXT, default: '1' },
-    samples: TEXT,
   },
   USAGE,
 )
@@ -48,7 +44,6 @@ const scope = createScope()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void scope.end().finally(() => process.exit(1)))
 }
-const samples: TimedSample[] = []
 const isTerminal = process.stdout.isTTY
 console.log(`seed ${seed}`)
 const summary = await runCampaign(scope, {
@@ -58,13 +53,7 @@ const summary = await runCampaign(scope, {
   database: database as 'sqlite' | 'postgres',
   ...(values.minutes !== undefined && { everyMs: 60_000 }),
   onProgress: (line) => process.stdout.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`),
-  ...(values.samples !== undefined && { onSample: noteSample }),
 })
 await scope.end()
 console.log(`${isTerminal ? '\n' : ''}${JSON.stringify(summary, null, 2)}`)
 process.exit(summary.violations.length > 0 ? 1 : 0)
-
-function noteSample(sample: TimedSample): void {
-  samples.push(sample)
-  writeFileSync(`${values.samples}.csv`, csvOf(samples))
-}

@@ -16,7 +16,6 @@ import type { TestContext } from 'node:test'
 import { seededRandom } from '../support/basics/random.ts'
 import { planFaults, type PlannedFault } from './plan.ts'
 import { startReceivers } from './receivers.ts'
-import { createSampler, type TimedSample } from './samples.ts'
 import { summaryOf, type Summary } from './summary.ts'
 import { Service, type Account } from './service.ts'
 import { startWorld, type World } from './world.ts'
@@ -30,8 +29,6 @@ export interface CampaignOptions {
   everyMs?: number | undefined
   /** Called about once a second. */
   onProgress?: (line: string) => void
-  /** Called every ten seconds. */
-  onSample?: ((sample: TimedSample) => void) | undefined
 }
 
 const ENGINES = 2
@@ -42,7 +39,6 @@ const PAID_SECONDS = 1_000_000
 const CALM_MS = 3_000
 /** Limit for everything to end after that: an engine retries a job's events for ten minutes. */
 const REST_MS_MAX = 12 * 60_000
-const SAMPLE_EVERY_MS = 10_000
 const AUDIT_EVERY_MS = 1_000
 
 /**
@@ -61,7 +57,6 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
   scope.after(async () => {
     if (!isOver) options.onProgress?.(`cut off; logs in ${await keepLogs(scene, options.seed)}`)
   })
-  if (options.onSample) await startSampling(scope, world, { now, onSample: options.onSample })
   try {
     await makeFaults(scene, options, now)
     const accounts = await comeToRest(scene, now)
@@ -170,22 +165,6 @@ async function redeliver(
     }
   }
   return undelivered
-}
-
-/** Samples until the scope ends. Skips a sample that fails, for example while the database is down. */
-async function startSampling(
-  scope: Scope,
-  world: World,
-  { now, onSample }: { now: () => number; onSample: (sample: TimedSample) => void },
-): Promise<void> {
-  const take = await createSampler(scope, world)
-  const timer = setInterval(() => {
-    take().then(
-      (sample) => onSample({ minutes: now() / 60_000, sample }),
-      () => undefined,
-    )
-  }, SAMPLE_EVERY_MS)
-  scope.after(() => clearInterval(timer))
 }
 
 function reportProgress(

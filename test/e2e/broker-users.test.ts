@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import test, { type TestContext } from 'node:test'
+import test, { before, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { natsUsers } from '../../scripts/cli/start/nats-users.ts'
@@ -12,6 +12,11 @@ import { makeJob } from '../support/engine/job-parts.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { startCluster, type Cluster } from '../support/broker/start-cluster.ts'
+
+let cluster: Cluster
+before(async (t) => {
+  cluster = await startCluster(t as TestContext)
+})
 
 const AT = '2026-01-02T03:04:05.678Z'
 
@@ -87,7 +92,6 @@ test('ops/nats-cluster.conf has the users that npm start gives its broker', asyn
 })
 
 test('an engine waits for the streams of a gateway, then leases, reports and acknowledges', async (t) => {
-  const cluster = await startCluster(t)
   const refusal = () =>
     connectAs(t, cluster, { isEngine: true, waitMsMax: 1_000 }).then(
       () => assert.fail('it connected'),
@@ -141,9 +145,12 @@ test('an engine waits for the streams of a gateway, then leases, reports and ack
   const third = await gateway.publishJob(jobOf('r3'), 'r3')
   assert.equal(await gateway.removeJob('r3', third), true)
 
-  engine.publishProgress({ request_id: 'r1', attempt_id: 'a', at: AT, progress: 0.5 })
-  engine.announceEngine({ engine_id: 'e', control_address: '127.0.0.1:1' })
+  const progress = { request_id: 'r1', attempt_id: 'a', at: AT, progress: 0.5 }
+  const announcement = { engine_id: 'e', control_address: '127.0.0.1:1' }
+  engine.publishProgress(progress)
+  engine.announceEngine(announcement)
   await until(() => received.length === 2)
+  assert.deepEqual(received, [progress, announcement])
   await engine.publishEvent({ ...started('bad'), engine_id: 'x"\r\n' })
   await until(() => letters.length === 1)
   assert.equal(letters[0]!.attempt_id, 'bad')
@@ -181,7 +188,6 @@ const GATEWAYS_MAY_NOT_PUBLISH = [
 ]
 
 test('everything else is refused to engines and gateways', async (t) => {
-  const cluster = await startCluster(t)
   await connectAs(t, cluster)
   const { url, engineUrl } = cluster
   for (const swapped of [

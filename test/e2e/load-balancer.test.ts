@@ -5,9 +5,8 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -15,8 +14,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { examplePath } from '../support/media/examples.ts'
 import { startLoad } from '../support/processes/follow-load.ts'
 import { freePorts } from '../support/processes/free-ports.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
@@ -25,7 +23,6 @@ import { startHaproxy } from '../support/machine/start-haproxy.ts'
 import { createDatabase } from '../support/database/start-postgres.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 import { TLS_FILES } from '../support/http/tls-files.ts'
-import { readWav24 } from '../support/media/wav.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')
 /** Requests between two events, enough for each gateway to take some. */
@@ -181,22 +178,6 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Separates with the command line, as from another host. */
-async function separate({ folder, url }: Fleet): Promise<void> {
-  const path = join(folder, 'mix.wav')
-  await copyFile(SOURCE, path)
-  const words = ['scripts/cli/main.ts', 'separate', '--url', url, '--key', API_KEY, path, 'piano']
-  await promisify(execFile)(process.execPath, ['scripts/run.mjs', ...words], {
-    env: { ...process.env, ...TRUST },
-  })
-  const [target, residual] = await Promise.all(
-    ['piano', 'rest.without-piano'].map(async (part) =>
-      readWav24(await readFile(join(folder, `mix.${part}.wav`))),
-    ),
-  )
-  assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
-}
-
 test('a fleet behind the balancer of ops/', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, url } = fleet
@@ -246,8 +227,6 @@ test('a fleet behind the balancer of ops/', async (t) => {
       assert.match(received, /"status":"COMPLETED"/)
     },
   )
-
-  await t.test('a file is separated', () => separate(fleet))
 
   await t.test('gRPC: a request is submitted and watched to its end', async () => {
     const client = separationClient(fleet.grpcAddress, API_KEY)

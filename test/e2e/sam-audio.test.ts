@@ -17,7 +17,6 @@ import { assertClose } from '../support/basics/assert-close.ts'
 import { noise, sine } from '../support/media/signals.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 import {
-  API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
@@ -178,25 +177,6 @@ test('concurrent requests of different lengths and steps give the same as alone'
     })
     assertClose(target.planes[0]!, lower(expected, logs), { absolute: ROUNDING })
   }
-})
-
-test('GET /v1/models lists what this engine can do', async () => {
-  const headers = { authorization: `Bearer ${API_KEY}` }
-  const { data } = (await (await fetch(`${winnow.url}/v1/models`, { headers })).json()) as {
-    data: [{ engines: [{ model: Record<string, unknown> }] }]
-  }
-  const { name, sample_rate, channels_max, gives_candidates, predicts_spans } =
-    data[0].engines[0].model
-  assert.deepEqual(
-    { name, sample_rate, channels_max, gives_candidates, predicts_spans },
-    {
-      name: 'sam-audio',
-      sample_rate: rate,
-      channels_max: 8,
-      gives_candidates: true,
-      predicts_spans: model.description.predictsSpans,
-    },
-  )
 })
 
 test('an engine without its model does not start, and says what is missing', async () => {

@@ -84,9 +84,8 @@ async function assertRefused(second: StartedService, folder: string): Promise<vo
   )
 }
 
-test('npm start says where its secrets are and what to try, refuses a second start, and ends at Ctrl-C', async (t) => {
-  const started = await startOn(t, {}, "winnow start's ")
-  const { folder, printed } = started
+test('npm start says where its secrets are and what to try, refuses a second one, and ends with npm', async (t) => {
+  const { npm, folder, printed } = await startOn(t, {}, "winnow start's ")
   const path = join(folder, 'api-key')
   const key = (await readFile(path, 'utf8')).trim()
   assert.equal(printed().includes(key), false)
@@ -114,28 +113,17 @@ test('npm start says where its secrets are and what to try, refuses a second sta
   run(list)
 
   await assertRefused(npmStart(t, folder), folder)
-  for (let i = 0; i < 3; i += 1) {
-    process.kill(-started.npm.pid!, 'SIGINT') // as a terminal does; npm passes it on to processes that have it already
-    await sleep(20)
-  }
-  const [code] = await started.ended
-  assert.match(printed(), /Stopping…/)
-  assert.doesNotMatch(printed(), /at once/)
-  assert.equal(code, 0)
-})
-
-test('a second container on a data folder is refused, and SIGTERM to npm ends everything', async (t) => {
-  const first = await startOn(t)
   const { status, stderr } = spawnSync(ELSEWHERE[0]!, [...ELSEWHERE.slice(1), 'true'])
-  if (status === 0) await assertRefused(npmStart(t, first.folder, ELSEWHERE), first.folder)
+  if (status === 0) await assertRefused(npmStart(t, folder, ELSEWHERE), folder)
   else t.diagnostic(`no container, since there are no namespaces: ${String(stderr)}`)
-  const broker = (await readFile(join(first.folder, 'nats/nats.pid'), 'utf8')).trim()
+
+  const broker = (await readFile(join(folder, 'nats/nats.pid'), 'utf8')).trim()
   assert.ok(existsSync(`/proc/${broker}`))
-  for (const output of [first.npm.stdout, first.npm.stderr]) output.destroy() // as if tee had ended first
-  first.npm.kill('SIGTERM') // only npm gets it
-  await once(first.npm, 'exit')
-  assert.equal(await takeLock(join(first.folder, 'winnow.lock')), null)
-  assert.ok(!existsSync(join(first.folder, 'address')))
+  for (const output of [npm.stdout, npm.stderr]) output.destroy() // as if tee had ended first
+  npm.kill('SIGTERM') // only npm gets it
+  await once(npm, 'exit')
+  assert.equal(await takeLock(join(folder, 'winnow.lock')), null)
+  assert.ok(!existsSync(join(folder, 'address')))
   assert.ok(!existsSync(`/proc/${broker}`))
 })
 

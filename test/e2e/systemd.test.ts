@@ -40,18 +40,9 @@ const isSeparating = async ({ run }: Host): Promise<boolean> =>
 const read = async ({ run }: Host, path: string): Promise<Buffer> =>
   Buffer.from(await run('base64', path), 'base64')
 
-async function separate({ run }: Host, path: string, prompt: string): Promise<void> {
+async function separate({ run, winnow }: Host, path: string, prompt: string): Promise<void> {
   const key = await run('cat', '/var/lib/winnow/api-key')
-  await run(
-    'node',
-    'scripts/run.mjs',
-    'scripts/cli/main.ts',
-    'separate',
-    '--key',
-    key.trim(),
-    path,
-    prompt,
-  )
+  await winnow('separate', '--key', key.trim(), path, prompt)
 }
 
 const property = async ({ run }: Host, unit: string, name: string): Promise<string> =>
@@ -95,20 +86,11 @@ test(
     const reason = whyNoSystemd()
     if (reason) return t.skip(reason)
     const host = await bootSystemd(t)
-    const { run } = host
+    const { run, winnow } = host
     assert.equal((await run('stat', '-f', '-c', '%T', '/tmp')).trim(), 'tmpfs')
 
     await t.test('the services that install-host installed start and become ready', async () => {
-      await run(
-        'node',
-        'scripts/run.mjs',
-        'scripts/cli/main.ts',
-        'install-host',
-        '--role',
-        'all',
-        '--engine',
-        'cpu',
-      )
+      await winnow('install-host', '--role', 'all', '--engine', 'cpu')
       await writeIn(host, '/etc/winnow/winnow.env', SETTINGS)
       await writeIn(host, `/etc/systemd/system/${ENGINE}.d/test.conf`, TEST_LIMITS)
       await run('systemctl', 'daemon-reload')
@@ -152,15 +134,7 @@ test(
 
     await t.test('doctor finds nothing missing with the settings of the installation', async () => {
       const outside = 'http://127.0.0.1:9080/metrics'
-      const text = await run(
-        'node',
-        'scripts/run.mjs',
-        'scripts/cli/main.ts',
-        'doctor',
-        '--json',
-        '--egress',
-        outside,
-      )
+      const text = await winnow('doctor', '--json', '--egress', outside)
       const { findings } = JSON.parse(text) as { findings: Finding[] }
       const found = (name: string) => findings.find((each) => each.name === name)?.found
       assert.match(found('gateway') ?? '', /ready, engines: 1/)

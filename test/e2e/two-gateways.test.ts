@@ -15,6 +15,7 @@ import { open } from '../../scripts/cli/open/command.ts'
 import { top } from '../../scripts/cli/top/command.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
 import { readOwnAddress } from '../../shared/own-address.ts'
+import type { Tls } from '../../shared/process/tls-files.ts'
 import { assertSiren, examplePath } from '../support/media/examples.ts'
 import { startLoad } from '../support/processes/follow-load.ts'
 import { makeTls, tlsFilesOf } from '../support/http/make-tls.ts'
@@ -27,6 +28,7 @@ import {
   separateFile,
   startWinnow,
   type Program,
+  type Winnow,
 } from '../support/processes/start-winnow.ts'
 import type { LoadReport } from '../support/processes/steady-load.ts'
 
@@ -164,13 +166,24 @@ async function processesOf({ log }: Program): Promise<number[]> {
   }
 }
 
+const tlsSettings = ({ certificateFile, keyFile, caFile }: ReturnType<typeof tlsFilesOf>) => ({
+  INTERNAL_TLS_CERT: certificateFile,
+  INTERNAL_TLS_KEY: keyFile,
+  INTERNAL_TLS_CA: caFile,
+})
+
 test('GATEWAYS=2 shares the ports, and a process killed under load is replaced', async (t) => {
-  const { folder, env } = await settingsOfSeveral(t)
-  const winnow = await startWinnow(t, { engines: 1, env: { ...env, GATEWAYS: '2' } })
+  const { folder, env: several } = await settingsOfSeveral(t)
+  const [ours, theirs] = [await makeTls(folder, 'ours'), await makeTls(folder, 'theirs')]
+  const admins = { ...tlsSettings(tlsFilesOf(folder, 'ours')), ADMIN_TOKEN, ADMIN_PORT: '0' }
+  const winnow = await startWinnow(t, { env: { ...several, ...admins, GATEWAYS: '2' } })
   const { gateway } = winnow
   const processes = await processesOf(gateway)
   assert.equal(processes.length, 2)
   assert.equal(readOwnAddress(winnow.folder), winnow.url)
+  await t.test('admins are at an address of their own, for who has a certificate', () =>
+    assertAdminsApart(winnow, { folder, ours, theirs }),
+  )
   const load = await startLoad(t, winnow.url, folder)
   await load.submitMore(SUBMITTED_BETWEEN)
   const isHttp = ({ method }: { method: string }) => !method.startsWith('/')
@@ -181,7 +194,7 @@ test('GATEWAYS=2 shares the ports, and a process killed under load is replaced',
   process.kill(processes[1]!, 'SIGTERM') // it finishes its calls, and is replaced too
   await load.submitMore(SUBMITTED_BETWEEN)
   assertNoneLost(t, await load.finish())
-  const client = separationClient(gateway.ready.grpc!, API_KEY)
+  const client = separationClient(gateway.ready.grpc!, API_KEY, ours)
   t.after(() => client.close())
   const { separations } = await client.call('List', {})
   assert.ok(separations.length > 0, 'gRPC answers at the same port')
@@ -193,18 +206,11 @@ test('GATEWAYS=2 shares the ports, and a process killed under load is replaced',
   )
 })
 
-const tlsSettings = ({ certificateFile, keyFile, caFile }: ReturnType<typeof tlsFilesOf>) => ({
-  INTERNAL_TLS_CERT: certificateFile,
-  INTERNAL_TLS_KEY: keyFile,
-  INTERNAL_TLS_CA: caFile,
-})
-
-test('GATEWAYS: admins are at an address of their own, for who has a certificate', async (t) => {
-  const { folder, env: several } = await settingsOfSeveral(t)
-  const [ours, theirs] = [await makeTls(folder, 'ours'), await makeTls(folder, 'theirs')]
-  const files = tlsSettings(tlsFilesOf(folder, 'ours'))
-  const env = { ...several, ...files, GATEWAYS: '2', ADMIN_TOKEN, ADMIN_PORT: '0' }
-  const winnow = await startWinnow(t, { engines: 0, env })
+/** Admins are at an address of their own, for who has a certificate. */
+async function assertAdminsApart(
+  winnow: Winnow,
+  { folder, ours, theirs }: { folder: string; ours: Tls; theirs: Tls },
+): Promise<void> {
   const adminUrl = winnow.gateway.ready.admin!
   assert.match(adminUrl, /^https:/)
 
@@ -240,6 +246,7 @@ test('GATEWAYS: admins are at an address of their own, for who has a certificate
 
   const here = { DATA_DIR: winnow.folder, ADMIN_TOKEN }
   const run = (env: object) => runCommand(top, ['--once'], { env: { ...here, ...env } })
+  const files = tlsSettings(tlsFilesOf(folder, 'ours'))
   const shown = await run(files)
   assert.deepEqual([shown.errors, shown.code], ['', 0])
   const page = await runCommand(open, ['--operators'], { env: { ...here, ...files } })
@@ -251,4 +258,4 @@ test('GATEWAYS: admins are at an address of their own, for who has a certificate
     astray.errors,
     /^There is no admin API at http:\/\/127[^ ]+: set ADMIN_TOKEN of the /,
   )
-})
+}

@@ -18,17 +18,8 @@ test(
     const reason = whyNoSystemd()
     if (reason) return t.skip(reason)
     const host = await bootSystemd(t)
-    const { run, enter } = host
-    const engines = ['--engine', 'one', '--engine', 'two']
-    await run(
-      'node',
-      'scripts/run.mjs',
-      'scripts/cli/main.ts',
-      'install-host',
-      '--role',
-      'all',
-      ...engines,
-    )
+    const { run, winnow, enter } = host
+    await winnow('install-host', '--role', 'all', '--engine', 'one', '--engine', 'two')
     await writeIn(host, '/etc/winnow/winnow.env', 'EGRESS_ALLOW_CIDRS=127.0.0.0/8\nJOBS_MAX=4\n')
     await run('systemctl', 'start', 'winnow.target')
     await writeIn(host, '/tmp/short.wav', wavBytes([noise(0.2, 8_000)], 8_000))

@@ -7,8 +7,8 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { createScope, type Scope } from '../support/processes/scope.ts'
+import { programArguments } from '../../shared/process/programs.ts'
+import { createScope } from '../support/processes/scope.ts'
 import { CROWDS, type CrowdOrder } from './crowds-order.ts'
 import { API_KEY, startTarget, type Target } from './target.ts'
 
@@ -30,52 +30,58 @@ export interface CrowdReport {
   rss_mib: { before: number; most: number }
 }
 
-const PROGRAM = fileURLToPath(new URL('./crowd-program.ts', import.meta.url))
+const PROGRAM = new URL('./crowd-program.ts', import.meta.url)
 const SUBMIT_EVERY_MS = 20
 
 /** @throws AssertionError if a submit fails, or the gateway ends or outgrows its bound */
 export async function fuzzCrowds({ onCrowd, ...options }: CrowdOptions): Promise<CrowdReport[]> {
-  const reports: CrowdReport[] = []
-  for (const crowd of CROWDS) {
-    const scope = createScope()
-    try {
-      const report = await measure(scope, crowd, options)
+  const scope = createScope()
+  try {
+    const target = await startTarget(scope)
+    const reports: CrowdReport[] = []
+    for (const crowd of CROWDS) {
+      const report = await measure(target, crowd, options)
       reports.push(report)
       onCrowd?.(report)
-    } finally {
-      await scope.end()
     }
+    return reports
+  } finally {
+    await scope.end()
   }
-  return reports
 }
 
 async function measure(
-  scope: Scope,
+  target: Target,
   crowd: CrowdOrder['crowd'],
   { clients, submits }: Pick<CrowdOptions, 'clients' | 'submits'>,
 ): Promise<CrowdReport> {
-  const target = await startTarget(scope)
   const { port, grpcPort } = target
   const { request_id: requestId } = await submit(target)
   const before = target.rss()
-  const program = fork(PROGRAM, { execArgv: ['--import', 'tsx'] })
-  scope.after(() => program.kill('SIGKILL'))
+  const words = programArguments(PROGRAM)
+  const program = fork(words.at(-1)!, { execArgv: words.slice(0, -1) })
   const ask = async (message: CrowdOrder | 'count') => {
     program.send(message)
     return ((await once(program, 'message')) as [number])[0]
   }
-  await ask({ crowd, clients, port, grpcPort, requestId })
   const ms: number[] = []
-  let most = target.rss()
-  for (let i = 0; i < submits; i += 1) {
-    const startedAt = performance.now()
-    await submit(target)
-    ms.push(performance.now() - startedAt)
+  let most = before
+  let stillOpen: number
+  try {
+    await ask({ crowd, clients, port, grpcPort, requestId })
     most = Math.max(most, target.rss())
-    await sleep(SUBMIT_EVERY_MS)
+    for (let i = 0; i < submits; i += 1) {
+      const startedAt = performance.now()
+      await submit(target)
+      ms.push(performance.now() - startedAt)
+      most = Math.max(most, target.rss())
+      await sleep(SUBMIT_EVERY_MS)
+    }
+    await target.assertServes(clients)
+    stillOpen = await ask('count')
+  } finally {
+    program.kill('SIGKILL')
   }
-  await target.assertServes(clients)
-  const stillOpen = await ask('count')
   ms.sort((a, b) => a - b)
   const quantile = (share: number) => Math.round(10 * ms[Math.floor(share * (ms.length - 1))]!) / 10
   const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)

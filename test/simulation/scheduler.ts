@@ -63,7 +63,8 @@ export class Scheduler {
   /** The process whose event is running. */
   current: Process = this.world
   readonly #seed: number
-  readonly #heap: ScheduledEvent[] = []
+  /** Sorted so that the next one is the last. */
+  readonly #events: ScheduledEvent[] = []
   #scheduled = 0
 
   constructor(seed: number) {
@@ -76,7 +77,9 @@ export class Scheduler {
     const order = mix(this.#seed, this.#scheduled)
     const at = this.now + Math.max(0, delayMs)
     const event = { at, order, owner, label, run, canceled: false }
-    this.#push(event)
+    let i = this.#events.length
+    while (i > 0 && isBefore(this.#events[i - 1]!, event)) i -= 1
+    this.#events.splice(i, 0, event)
     return event
   }
 
@@ -89,16 +92,11 @@ export class Scheduler {
     return new Promise((resolve) => this.schedule(owner, delayMs, label, resolve))
   }
 
-  /** Returns the time of the next event, if there is one. */
-  nextAt(): number | undefined {
-    return this.#first()?.at
-  }
-
   /** Runs the next event and lets all promises settle; resolves with undefined if there is none. */
   async step(): Promise<ScheduledEvent | undefined> {
     const event = this.#first()
     if (!event) return undefined
-    this.#pop()
+    this.#events.pop()
     this.steps += 1
     this.now = event.at
     this.current = event.owner
@@ -110,38 +108,10 @@ export class Scheduler {
 
   #first(): ScheduledEvent | undefined {
     for (;;) {
-      const first = this.#heap[0]
+      const first = this.#events.at(-1)
       if (!first || !(first.canceled || !first.owner.alive)) return first
-      this.#pop()
+      this.#events.pop()
     }
-  }
-
-  #push(event: ScheduledEvent): void {
-    const heap = this.#heap
-    let i = heap.push(event) - 1
-    while (i > 0) {
-      const parent = (i - 1) >> 1
-      if (!isBefore(event, heap[parent]!)) break
-      heap[i] = heap[parent]!
-      i = parent
-    }
-    heap[i] = event
-  }
-
-  #pop(): void {
-    const heap = this.#heap
-    const last = heap.pop()!
-    if (heap.length === 0) return
-    let i = 0
-    for (;;) {
-      let child = 2 * i + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
-      if (!isBefore(heap[child]!, last)) break
-      heap[i] = heap[child]!
-      i = child
-    }
-    heap[i] = last
   }
 }
 

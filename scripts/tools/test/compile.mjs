@@ -16,6 +16,15 @@ const LEFTOVER_MS = 24 * 3_600_000
  */
 const STARTS_NONE = /^test\/(unit\/|tidy[.])/
 
+/** Programs that tests start, besides those of the service. */
+const TEST_PROGRAMS = [
+  'test/fuzz/checkpoint-program.ts',
+  'test/fuzz/crowd-program.ts',
+  'test/support/database/next-release.ts',
+  'test/support/engine/engine-with-catalogue.ts',
+  'test/support/processes/steady-load.ts',
+]
+
 /**
  * @param files paths from the root of the checkout
  * @returns the compiled files, and `remove`, which deletes their folder
@@ -27,7 +36,9 @@ export async function compileTests(files) {
   removeLeftovers(parent, 'run-', LEFTOVER_MS)
   const folder = mkdtempSync(join(parent, 'run-'))
   const remove = () => rmSync(folder, { recursive: true })
-  const programs = files.every((file) => STARTS_NONE.test(file)) ? [] : PROGRAMS
+  const programs = files.every((file) => STARTS_NONE.test(file))
+    ? []
+    : [...PROGRAMS, ...TEST_PROGRAMS]
   try {
     await build({ ...optionsFor(folder, [...files, ...programs]), logLevel: 'error' })
   } catch (error) {

@@ -8,6 +8,7 @@ import {
   separationPackage,
   startGrpcServer,
 } from '../../../gateway/grpc/server.ts'
+import type { Tls } from '../../../shared/process/tls-files.ts'
 import type { Gateway } from '../gateway/start-gateway.ts'
 
 type Message = Record<string, any>
@@ -41,8 +42,11 @@ export async function startSeparationClient(
 }
 
 /** Connects a client to `address`; `ownKey` is the API key of calls that set no other. */
-export function separationClient(address: string, ownKey: string) {
-  const client = new Client(address, grpc.credentials.createInsecure())
+export function separationClient(address: string, ownKey: string, tls?: Tls) {
+  const credentials = tls
+    ? grpc.credentials.createSsl(tls.ca, tls.key, tls.cert)
+    : grpc.credentials.createInsecure()
+  const client = new Client(address, credentials)
   const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
     const all = new grpc.Metadata()
     if (key !== null) all.set('authorization', `Bearer ${key}`)

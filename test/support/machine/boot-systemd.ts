@@ -24,6 +24,8 @@ export interface Host {
    * @throws Error with the output
    */
   run(...words: string[]): Promise<string>
+  /** Runs one of our commands, such as `doctor`, likewise. */
+  winnow(...words: string[]): Promise<string>
 }
 
 /** Returns why this machine can't boot another systemd; undefined if it can. */
@@ -61,7 +63,10 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
       () => '',
     )
     const enter = ['nsenter', '--target', children.trim(), '--all', '--wdns=/opt/winnow']
-    const host = { enter, run: (...words: string[]) => runIn(enter, words) }
+    const run = (...words: string[]) => runIn(enter, words)
+    const winnow = (...words: string[]) =>
+      run('node', 'scripts/run.mjs', 'scripts/cli/main.ts', ...words)
+    const host = { enter, run, winnow }
     if (children && (await host.run('systemctl', 'is-active', 'default.target').catch(() => '')))
       return host
     if (child.exitCode !== null || Date.now() > deadline)

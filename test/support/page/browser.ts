@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import axe from 'axe-core'
+import axe, { type RunOptions } from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { npmChromium, type Executable } from './npm-chromium.ts'
 
@@ -67,17 +67,26 @@ export async function openPage(t: TestContext, browser: Browser, url: string): P
   return page
 }
 
+/** The only rule of axe-core that depends on the page's colors. */
+export const CONTRAST: RunOptions = { runOnly: { type: 'rule', values: ['color-contrast'] } }
+
 /**
  * Runs axe-core on the current page, and returns the violated rules with the elements that violate
  * them.
  */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
-    const { violations } = await inPage.run()
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  })
+export async function accessibilityProblems(
+  page: Page,
+  options: RunOptions = {},
+): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
+  return page.evaluate(
+    async (options) => {
+      const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
+      const { violations } = await inPage.run(options)
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+    },
+    { ...options, resultTypes: ['violations' as const], selectors: false },
+  )
 }
 
 /** Enters a key into a page that asks for one. */
@@ -86,9 +95,10 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-/** Fills two prompts into the form of the page. */
-export async function fillPrompts(page: Page, first: string, second: string): Promise<void> {
-  await page.getByLabel('Prompt 1').fill(first)
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('combobox', { name: 'Prompt 2' }).fill(second)
+/** Fills prompts into the form of the page, whose first field is there already. */
+export async function fillPrompts(page: Page, ...prompts: string[]): Promise<void> {
+  for (const [i, prompt] of prompts.entries()) {
+    if (i > 0) await page.getByRole('button', { name: 'Add another sound' }).click()
+    await page.getByRole('combobox', { name: `Prompt ${i + 1}` }).fill(prompt)
+  }
 }

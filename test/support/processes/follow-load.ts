@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { programArguments } from '../../../shared/process/programs.ts'
 import { noise } from '../media/signals.ts'
 import { wavBytes } from '../media/wav.ts'
 import { API_KEY } from './start-winnow.ts'
@@ -19,7 +19,7 @@ export interface Load {
   finish(): Promise<LoadReport>
 }
 
-const PROGRAM = fileURLToPath(new URL('steady-load.ts', import.meta.url))
+const PROGRAM = new URL('steady-load.ts', import.meta.url)
 
 /**
  * Submits 8 requests a second to a service, from a process that ends with the test.
@@ -33,7 +33,7 @@ export async function startLoad(
 ): Promise<Load> {
   const path = join(folder, 'short.wav')
   await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
-  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, url, API_KEY, path], {
+  const child = spawn(process.execPath, [...programArguments(PROGRAM), url, API_KEY, path], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   })

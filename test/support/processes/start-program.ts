@@ -1,7 +1,9 @@
 /** Starts a gateway or an engine as a process, for a test. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { programArguments } from '../../../shared/process/programs.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -41,7 +43,11 @@ export function launchProgram(
   environment: Environment,
   checkout = ROOT,
 ): StartingProgram {
-  const child = spawn(process.execPath, ['scripts/run.mjs', path], {
+  const isOfTests = path.startsWith('test/')
+  const words = isOfTests
+    ? programArguments(pathToFileURL(join(checkout, path)))
+    : ['scripts/run.mjs', path]
+  const child = spawn(process.execPath, words, {
     cwd: checkout,
     env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

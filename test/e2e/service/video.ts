@@ -3,27 +3,18 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { before, type TestContext } from 'node:test'
-import { makeMedia } from '../support/media/make-media.ts'
-import { noise } from '../support/media/signals.ts'
-import { readWav24, wavBytes } from '../support/media/wav.ts'
-import { clickedChirp, clickOf, readVideo } from '../support/media/read-video.ts'
-import {
-  downloadResult,
-  separateFile,
-  startWinnow,
-  type Winnow,
-} from '../support/processes/start-winnow.ts'
-import { assertAlike, assertNear, readSound } from '../integration/engine/media/read-sound.ts'
+import test from 'node:test'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { noise } from '../../support/media/signals.ts'
+import { readWav24, wavBytes } from '../../support/media/wav.ts'
+import { clickedChirp, clickOf, readVideo } from '../../support/media/read-video.ts'
+import { downloadResult, separateFile } from '../../support/processes/start-winnow.ts'
+import { winnow } from './winnow.ts'
+import { assertAlike, assertNear, readSound } from '../../integration/engine/media/read-sound.ts'
 
 const RATE = 44_100
 const SECONDS = 4
 const FLASH_FRAME = 17
-
-let winnow: Winnow
-before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
-})
 
 const videos = [
   { name: 'clip.mp4', container: 'mp4', type: 'video/mp4', video: 'libx264', audio: 'aac' },

@@ -8,20 +8,21 @@ import { createInterface } from 'node:readline'
 import { basename, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
-import { readWav24 } from '../support/media/wav.ts'
+import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { API_KEY, followToEnd } from '../../support/processes/start-winnow.ts'
+import { winnow } from './winnow.ts'
+import { readWav24 } from '../../support/media/wav.ts'
 
-const COMMAND = fileURLToPath(new URL('../../scripts/cli/main.ts', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../scripts/cli/main.ts', import.meta.url))
 const FILES = 10
 const THERE = ': already separated (--force separates it again)'
 const REST = 'rest.without-piano+speech'
 
 /** Runs the command; interrupts it with SIGINT after `linesMax` lines. */
-async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = Infinity) {
+async function run(t: TestContext, words: string[], linesMax = Infinity) {
   const child = spawn(
     process.execPath,
-    ['scripts/run.mjs', COMMAND, 'separate', ...words, '--url', url],
+    ['scripts/run.mjs', COMMAND, 'separate', ...words, '--url', winnow.url],
     { env: { ...process.env, WINNOW_API_KEY: API_KEY }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   t.after(() => child.kill('SIGKILL'))
@@ -37,12 +38,9 @@ async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = 
   return { code, lines, problems }
 }
 
-async function untilEnd({ client }: Winnow, request: { request_id: string }): Promise<void> {
-  for await (const { status } of client.follow(request)) void status
-}
-
 /** Returns the targets of the last request. All requests for one file have the same targets. */
-async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
+async function targetsOfLast(): Promise<Float32Array[][]> {
+  const { client } = winnow
   const { data } = await client.list({ limit: 1 })
   const { targets = [] } = (await client.result(data[0]!)).data
   return Promise.all(
@@ -60,7 +58,6 @@ const distanceTo = (one: Float32Array[]) => (other: Float32Array[] | undefined) 
   )
 
 test('separating a folder with two prompts resumes after an interruption', async (t) => {
-  const winnow = await startWinnow(t)
   const [songs, stems] = [join(winnow.folder, 'songs'), join(winnow.folder, 'stems')]
   await mkdir(songs)
   const bytes = await readFile(examplePath('speech-over-piano.wav'))
@@ -69,7 +66,7 @@ test('separating a folder with two prompts resumes after an interruption', async
   await writeFile(join(songs, 'notes.txt'), 'no media')
   const words = [songs, 'piano', 'Speech!', '--out', stems, '--jobs', '3']
 
-  const first = await run(t, winnow, words, 5)
+  const first = await run(t, words, 5)
   assert.equal(first.code, 130)
   assert.match(
     first.problems,
@@ -78,8 +75,9 @@ test('separating a folder with two prompts resumes after an interruption', async
       'm',
     ),
   )
-  const { data } = await winnow.client.list({ limit: 100 })
-  for (const request of data) await untilEnd(winnow, request)
+  const listed = (await winnow.client.list({ limit: 100 })).data
+  const data = listed.filter(({ file_name: name }) => name?.startsWith('song '))
+  for (const request of data) await followToEnd(winnow, request.request_id)
   const sourcesIn = (lines: string[]) =>
     lines.filter((line) => line.includes(': ')).map((line) => line.replace(/: .*/, ''))
   const done = sourcesIn(first.lines)
@@ -88,7 +86,7 @@ test('separating a folder with two prompts resumes after an interruption', async
     await rm(join(stems, basename(done[0]!).replace('.wav', `.${part}.wav`)))
   }
 
-  const second = await run(t, winnow, words)
+  const second = await run(t, words)
   assert.equal(second.code, 0, second.problems)
   const skipped = second.lines.filter((line) => line.endsWith(THERE))
   assert.deepEqual(
@@ -113,7 +111,7 @@ test('separating a folder with two prompts resumes after an interruption', async
       ),
     )
     const [piano, speech] = parts
-    const [target, other] = await targetsOfLast(winnow)
+    const [target, other] = await targetsOfLast()
     const distances = [piano, speech].map((stem) => [target, other].map(distanceTo(stem!)))
     assert.ok(distances[0]![0]! < distances[0]![1]!, `${name}: the piano is the first target`)
     assert.ok(distances[1]![1]! < distances[1]![0]!, `${name}: the speech is the second`)
@@ -125,30 +123,30 @@ test('separating a folder with two prompts resumes after an interruption', async
     )
     assert.ok(Math.max(...largest) < 2 ** -21, `${name}: targets and rest add up to the mixture`)
   }
-  const third = await run(t, winnow, [join(songs, '*.wav'), ...words.slice(1)])
+  const third = await run(t, [join(songs, '*.wav'), ...words.slice(1)])
   assert.equal(third.lines.filter((line) => line.endsWith(THERE)).length, FILES)
 })
 
 test('a file that fails is named, and the others are separated', async (t) => {
-  const winnow = await startWinnow(t)
+  const out = join(winnow.folder, 'out')
   const bad = join(winnow.folder, 'bad.wav')
   await writeFile(bad, 'no media')
   const good = examplePath('speech-over-piano.wav')
-  const { code, lines, problems } = await run(t, winnow, [
-    ...[bad, good, 'piano', '--out', winnow.folder, '--format', 'mp3', '--logs'],
+  const { code, lines, problems } = await run(t, [
+    ...[bad, good, 'piano', '--out', out, '--format', 'mp3', '--logs'],
   ])
   assert.equal(code, 1)
   assert.match(problems, /bad\.wav: INVALID_MEDIA/)
   assert.match(problems, /^.*speech-over-piano\.wav: 20\S+Z .*pcm_s16le/m, 'its log')
   assert.match(problems, /2 files in .*: 1 separated, 1 failed/)
   assert.equal(lines.length, 3, 'two files, and what became of the source')
-  const outputs = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))
+  const outputs = await readdir(out)
   assert.deepEqual(outputs.sort(), [
     'speech-over-piano.piano.mp3',
     'speech-over-piano.rest.without-piano.mp3',
   ])
   for (const name of outputs) {
-    const start = (await readFile(join(winnow.folder, name))).subarray(0, 3)
+    const start = (await readFile(join(out, name))).subarray(0, 3)
     assert.ok(start.equals(Buffer.from('ID3')) || start[0] === 0xff, `${name} is an MP3 file`)
   }
 })

@@ -1,9 +1,6 @@
 /** Tasks fill in the form, and determine what is played and offered first. */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { anyChromium, launchBrowser } from '../support/page/browser.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -11,8 +8,9 @@ import {
   playerIsThere,
   separate,
   signedIn,
+  type Cases,
   type Place,
-} from './playground.ts'
+} from '../playground.ts'
 
 async function fillsTheForm(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -66,12 +64,7 @@ async function removesASound(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Anything', pressed: true }).waitFor()
 }
 
-test('tasks', async (t) => {
-  const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['each task fills in prompts and format', fillsTheForm],
-    ['after removing a sound the rest comes first', removesASound],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const tasks: Cases = {
+  'each task fills in prompts and format': fillsTheForm,
+  'after removing a sound the rest comes first': removesASound,
+}

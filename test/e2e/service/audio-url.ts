@@ -4,17 +4,12 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import test, { before, describe, type TestContext } from 'node:test'
-import { examplePath } from '../support/media/examples.ts'
-import { readWav24 } from '../support/media/wav.ts'
-import { serve } from '../support/http/serve.ts'
-import {
-  downloadResult,
-  followToEnd,
-  startWinnow,
-  type Winnow,
-} from '../support/processes/start-winnow.ts'
+import { examplePath } from '../../support/media/examples.ts'
+import { readWav24 } from '../../support/media/wav.ts'
+import { serve } from '../../support/http/serve.ts'
+import { downloadResult, followToEnd } from '../../support/processes/start-winnow.ts'
+import { winnow } from './winnow.ts'
 
-let winnow: Winnow
 let wav: Buffer
 let base = ''
 const callCounts = new Map<string, number>()
@@ -78,8 +73,6 @@ before(async (t) => {
     place(request, reply, turn)
   })
   base = served.url
-  const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
-  winnow = await startWinnow(t as TestContext, { env })
 })
 
 const submit = (path: string) =>

@@ -3,34 +3,28 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { anyChromium, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
-  lastsTwoHours,
+  idOf,
   inputWithoutUpload,
-  type Place,
   playerIsThere,
   separate,
+  separated,
+  separateExample,
   signedIn,
   SPEECH_OVER_PIANO,
-} from './playground.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
-import { wavBytes } from '../support/media/wav.ts'
+  type Cases,
+  type Place,
+} from '../playground.ts'
+import { wavBytes } from '../../support/media/wav.ts'
 
 const chip = (page: Page, lane: string) =>
   page.getByRole('button', { name: `What was found of ${lane}: ` })
 
-async function chips(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'siren')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('combobox', { name: 'Prompt 3' }).fill('lawn mower')
-  await separate(page)
-  await playerIsThere(page)
+async function foundAbsentAndUnknown(place: Place): Promise<void> {
+  const page = await separated(place, 'piano', 'siren', 'lawn mower')
   assert.equal(await chip(page, 'piano').innerText(), 'found')
   assert.match(
     await chip(page, 'siren').innerText(),
@@ -81,10 +75,7 @@ async function whereAndSimilar(place: Place): Promise<void> {
     { start: 4, end: 5.5 },
   ]
   await addFindings(page, { where, share: 0.5 }, { state: 'similar', similar_to: 'violin' })
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'siren')
-  await separate(page)
-  await playerIsThere(page)
+  await separateExample(page, 'piano', 'siren')
   const first = idOf(page)
   const at = '0:01–0:02, 0:04–0:06, 50 % of the file'
   const band = page.getByRole('img', { name: `“piano” sounds at ${at}` })
@@ -108,14 +99,8 @@ async function whereAndSimilar(place: Place): Promise<void> {
   assert.deepEqual([further.prompt, further.output], ['bird', 'source'])
 }
 
-const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
-
 async function vouching(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('siren')
-  await separate(page)
-  await playerIsThere(page)
+  const page = await separated(place, 'siren')
   const source = { request_id: idOf(page), output: 'source' }
   const keep = page.getByRole('button', { name: 'It is there: don’t soften it (siren)' })
   await page.getByText(/assuming that “siren” can be heard throughout: .* dB louder/).waitFor()
@@ -190,26 +175,10 @@ async function silence(place: Place): Promise<void> {
   assert.equal(prompt, 'drums')
 }
 
-async function longMedia(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await lastsTwoHours(page)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await page.locator('audio').first().waitFor()
-  assert.equal(await chip(page, 'piano').innerText(), 'found')
+export const chips: Cases = {
+  'found, absent and unknown': foundAbsentAndUnknown,
+  'where a sound is, and what else sounds like it': whereAndSimilar,
+  'a user corrects a finding without an upload': vouching,
+  'the sounds in a file are listed': soundsInFile,
+  'a silent file is called silent': silence,
 }
-
-test('each lane has a chip', async (t) => {
-  const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['found, absent and unknown', chips],
-    ['where a sound is, and what else sounds like it', whereAndSimilar],
-    ['a user corrects a finding without an upload', vouching],
-    ['the sounds in a file are listed', soundsInFile],
-    ['a silent file is called silent', silence],
-    ['long media has chips too', longMedia],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})

@@ -1,11 +1,15 @@
-/** The TypeScript client's package, installed by npm into an empty folder. */
+/** The TypeScript client's package, installed by npm into an empty folder, in Node, Bun and Deno. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { buildClient, runFile, TSC } from '../support/clients/client-package.ts'
-import { startGateway } from '../support/gateway/start-gateway.ts'
+import { buildClient, runFile, TSC } from '../../support/clients/client-package.ts'
+import { noise } from '../../support/media/signals.ts'
+import { wavBytes } from '../../support/media/wav.ts'
+import { npmPackages } from '../../support/packages/npm-packages.ts'
+import { API_KEY } from '../../support/processes/start-winnow.ts'
+import { winnow } from './winnow.ts'
 
 const MODULES = [
   'api',
@@ -27,6 +31,10 @@ const MODULES = [
   'transport',
   'webhook',
 ]
+
+const VERSIONS = { bun: '1.4.5', deno: '2.9.6' }
+const SECONDS = 2
+const SAMPLE_RATE = 16_000
 
 /** Code of a web page, without Node's types. */
 const PAGE = `
@@ -59,7 +67,46 @@ try {
 console.log(JSON.stringify({ status, model: data[0]?.id, refused }))
 `
 
-test('client package: installed by npm, it has types, and both entry points work', async (t) => {
+/** Uploads, submits, follows and downloads in any runtime; then makes a request that is refused. */
+const separation = (media: Buffer) => `
+import { ApiError, createClient } from 'winnow-client'
+const [baseUrl, apiKey] = globalThis.Deno?.args ?? process.argv.slice(2)
+const client = createClient({ baseUrl, apiKey })
+const media = await fetch('data:audio/wav;base64,${media.toString('base64')}')
+const bytes = await media.blob()
+let sent = 0
+const file = { name: 'sound.wav', contentType: 'audio/wav', bytes }
+const fileId = await client.uploadBlob(file, (part) => (sent = part))
+const input = { file_id: fileId, prompt: 'rain' }
+const request = await client.submit({ input })
+const statuses = []
+for await (const { status } of client.follow(request)) statuses.push(status)
+const { data } = await client.wait(request)
+const target = await (await client.open(data.target.url)).arrayBuffer()
+const refusal = await client.submit({ input: { ...input, prompt: '' } }).catch((error) => error)
+console.log(JSON.stringify({
+  runtime: globalThis.Deno ? 'deno' : globalThis.Bun ? 'bun' : 'node',
+  sent,
+  last: statuses.at(-1),
+  targetBytes: target.byteLength,
+  refusedAs: refusal instanceof ApiError && refusal.status,
+}))
+`
+
+/** Returns the command of each runtime that runs `separation.js`. */
+async function runtimes(): Promise<Record<string, string[]>> {
+  const packages = await npmPackages(
+    'client-runtimes',
+    `@oven/bun-linux-x64-baseline@${VERSIONS.bun}`,
+    `@deno/linux-x64-glibc@${VERSIONS.deno}`,
+  )
+  return {
+    bun: [join(packages, '@oven/bun-linux-x64-baseline/bin/bun')],
+    deno: [join(packages, '@deno/linux-x64-glibc/deno'), 'run', '--allow-net'],
+  }
+}
+
+test('client package: installed by npm, it has types, and works in Node, Bun and Deno', async (t) => {
   const folder = await buildClient(t)
   const consumer = join(folder, 'consumer')
   await mkdir(consumer)
@@ -81,7 +128,7 @@ test('client package: installed by npm, it has types, and both entry points work
   assert.equal(filename, `winnow-client-${version}.tgz`)
 
   await writeFile(join(consumer, 'package.json'), '{"type": "module"}')
-  const install = ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`]
+  const install = ['install', '--offline', '--no-save', '--no-audit', '--no-fund', `./${filename}`]
   await runFile('npm', install, { cwd: consumer })
 
   const types = join(process.cwd(), 'node_modules/@types')
@@ -95,10 +142,8 @@ test('client package: installed by npm, it has types, and both entry points work
   await writeFile(join(consumer, 'program.ts'), PROGRAM)
   await compile('program.ts', '--module', 'nodenext', '--types', 'node', '--typeRoots', types)
 
-  let address = ''
-  const gateway = await startGateway(t, { config: { publicUrl: () => address } })
-  address = await gateway.listen()
-  const program = await runFile('node', ['program.js', address, gateway.key], { cwd: consumer })
+  const { url } = winnow
+  const program = await runFile('node', ['program.js', url, API_KEY], { cwd: consumer })
   assert.deepEqual(JSON.parse(program.stdout), {
     status: 'uploaded',
     model: 'audio/separate',
@@ -107,4 +152,14 @@ test('client package: installed by npm, it has types, and both entry points work
   const web = `import('winnow-client').then((client) => console.log(Object.keys(client).join()))`
   const { stdout: exported } = await runFile('node', ['-e', web], { cwd: consumer })
   assert.equal(exported.trim(), 'ApiError,UnreachableError,contentTypeOf,createClient')
+
+  const media = wavBytes([noise(SECONDS, SAMPLE_RATE)], SAMPLE_RATE)
+  await writeFile(join(consumer, 'separation.js'), separation(media))
+  for (const [runtime, [file, ...words]] of Object.entries(await runtimes())) {
+    const options = { cwd: consumer }
+    const run = await runFile(file!, [...words, 'separation.js', url, API_KEY], options)
+    const { targetBytes, ...rest } = JSON.parse(run.stdout)
+    assert.deepEqual(rest, { runtime, sent: 1, last: 'COMPLETED', refusedAs: 400 })
+    assert.ok(targetBytes > 3 * SECONDS * SAMPLE_RATE, `${runtime}: ${targetBytes} bytes`)
+  }
 })

@@ -4,31 +4,25 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { before, type TestContext } from 'node:test'
-import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { concatenate, noise, sine, type Planes } from '../support/media/signals.ts'
-import { readWav24, wavBytes } from '../support/media/wav.ts'
+import test from 'node:test'
+import { connectEngine, type EngineStats } from '../../../shared/engine-control.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { concatenate, noise, sine, type Planes } from '../../support/media/signals.ts'
+import { readWav24, wavBytes } from '../../support/media/wav.ts'
 import {
   examplePath,
   readWav16,
   siSdr,
   SUM_ERROR_MAX,
   sumError,
-} from '../support/media/examples.ts'
+} from '../../support/media/examples.ts'
 import {
-  API_KEY,
   downloadResult,
   followToEnd,
   separateFile,
-  startWinnow,
   submitFile,
-  type Winnow,
-} from '../support/processes/start-winnow.ts'
-
-let winnow: Winnow
-before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
-})
+} from '../../support/processes/start-winnow.ts'
+import { separated, winnow } from './winnow.ts'
 
 interface Example {
   name: string
@@ -57,37 +51,39 @@ for (const { name: example, prompts } of examples) {
   }
 }
 
-/** Prompts that are not names of sounds, and the source that their targets should contain. */
-const OTHER_PROMPTS: [
-  example: string,
-  prompt: string,
-  source: string,
-  file: RegExp,
-  message: RegExp,
-][] = [
-  [
-    ...(['drums-and-flute', 'no drums', 'flute'] as const),
-    ...([/\.without-drums\.wav$/, /^Everything but the drums; the drums were found/] as const),
-  ],
-  [
-    ...(['drums-and-flute', 'alles außer der Flöte', 'drums'] as const),
-    ...([/\.without-flöte\.wav$/, /^Everything but the flute; the flute was found/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'please remove the siren', 'speech'] as const),
-    ...([/\.without-siren\.wav$/, /^Everything but the siren/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'noise', 'siren'] as const),
-    ...([/\.without-speech\.wav$/, /^Everything but the speech/] as const),
-  ],
-  [
-    ...(['siren-and-speech', 'remove background noise', 'speech'] as const),
-    ...([/\.speech\.wav$/, /found/] as const),
-  ],
+/** Prompts that are not names of sounds, and what their targets should contain. */
+const OTHER_PROMPTS = [
+  {
+    example: 'drums-and-flute',
+    prompt: 'no drums',
+    source: 'flute',
+    file: /\.without-drums\.wav$/,
+    message: /^Everything but the drums; the drums were found/,
+  },
+  {
+    example: 'drums-and-flute',
+    prompt: 'alles außer der Flöte',
+    source: 'drums',
+    file: /\.without-flöte\.wav$/,
+    message: /^Everything but the flute; the flute was found/,
+  },
+  {
+    example: 'siren-and-speech',
+    prompt: 'noise',
+    source: 'siren',
+    file: /\.without-speech\.wav$/,
+    message: /^Everything but the speech/,
+  },
+  {
+    example: 'siren-and-speech',
+    prompt: 'remove background noise',
+    source: 'speech',
+    file: /\.speech\.wav$/,
+    message: /found/,
+  },
 ]
 
-for (const [example, prompt, source, file, message] of OTHER_PROMPTS) {
+for (const { example, prompt, source, file, message } of OTHER_PROMPTS) {
   test(`"${prompt}" in ${example} gives the ${source}`, async () => {
     const path = examplePath(`${example}.wav`)
     const { submitted } = await separateFile(winnow, path, { prompt })
@@ -159,18 +155,10 @@ test('the result says how long the media is, what it cost and how long it is kep
   const { submitted } = await separateFile(winnow, examplePath('siren-and-speech.wav'), {
     prompt: 'siren',
   })
-  const reply = await fetch(submitted.result_url, {
-    headers: { authorization: `Bearer ${API_KEY}` },
-  })
-  const result = (await reply.json()) as Record<string, Record<string, unknown>>
-  assert.equal(result.data?.duration, 6)
-  assert.equal(result.data?.sample_rate, 44_100)
-  assert.deepEqual(result.usage, {
-    feature: 'audio_seconds',
-    quantity: 6,
-    billing_status: 'not_metered',
-  })
-  assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
+  const { data, usage, retention } = await winnow.client.result(submitted)
+  assert.deepEqual([data.duration, data.sample_rate], [6, 44_100])
+  assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 6, billing_status: 'not_metered' })
+  assert.ok(Date.parse(retention.delete_after!) > Date.now() + 6 * 86_400_000)
 })
 
 test('the status stream sends every status, progress that only grows, and the logs', async () => {
@@ -187,11 +175,7 @@ test('the status stream sends every status, progress that only grows, and the lo
     [...progress].sort((a, b) => a - b),
   )
   assert.ok(new Set(progress).size >= 3, `progress was ${progress}`)
-  const logs =
-    statuses
-      .at(-1)
-      ?.logs?.map(({ message }) => message)
-      .join('\n') ?? ''
+  const logs = (statuses.at(-1)?.logs ?? []).map(({ message }) => message).join('\n')
   assert.match(logs, /pcm_s16le/)
   assert.match(logs, /chunks of .* overlapping/)
 })
@@ -201,33 +185,24 @@ test('concurrent requests share batches, with the same results as alone', async 
     path: examplePath(`${name}.wav`),
     prompt: first!.prompt,
   }))
-  const run = async ({ path, prompt }: { path: string; prompt: string }) => {
-    const { submitted, last } = await separateFile(winnow, path, { prompt })
-    assert.equal(last.status, 'COMPLETED')
-    return readWav24((await downloadResult(winnow, submitted)).target).planes
-  }
+  const run = async ({ path, prompt }: { path: string; prompt: string }) =>
+    (await separated(path, { prompt })).target
   const alone = []
   for (const each of cases) alone.push(await run(each))
-  const before = await engineStats(winnow)
+  const before = await engineStats()
   const together = await Promise.all([...cases, ...cases].map(run))
-  const after = await engineStats(winnow)
+  const after = await engineStats()
   const meanBatch =
     (after.lane_steps_total - before.lane_steps_total) / (after.steps_total - before.steps_total)
   assert.ok(meanBatch > 1, `${meanBatch} lanes a batch`)
   for (const [i, planes] of together.entries()) {
-    const expected = alone[i % cases.length] ?? []
-    for (const [c, channel] of planes.entries()) {
-      for (const [s, x] of channel.entries()) {
-        assert.ok(
-          Math.abs(x - (expected[c]?.[s] ?? 0)) < 2e-5,
-          `request ${i} differs at sample ${s}`,
-        )
-      }
+    for (const [c, plane] of planes.entries()) {
+      assertClose(plane, alone[i % cases.length]![c]!, { absolute: 2e-5 })
     }
   }
 })
 
-test('a file that is no media fails as INVALID_MEDIA, and has no result', async () => {
+test('a file that is no media fails as INVALID_MEDIA, without a result or sounds', async () => {
   const path = join(winnow.folder, 'text.amr')
   await writeFile(path, 'All work and no play makes Jack a dull boy.\n'.repeat(500))
   const { last, submitted } = await separateFile(winnow, path, { prompt: 'x' })
@@ -237,6 +212,7 @@ test('a file that is no media fails as INVALID_MEDIA, and has no result', async 
     code: 'REQUEST_FAILED',
     message: /INVALID_MEDIA/,
   })
+  await assert.rejects(winnow.client.sounds(path), { code: 'INVALID_MEDIA' })
 })
 
 const odd: { name: string; planes: Planes; sampleRate: number }[] = [
@@ -309,25 +285,6 @@ test('what mp3 cannot hold is reported, with the real rate of the outputs', asyn
   )
 })
 
-test('spans, acceleration and chunk options take effect', async () => {
-  const path = examplePath('speech-over-piano.wav')
-  const { submitted, last } = await separateFile(winnow, path, {
-    prompt: 'piano',
-    acceleration: 'quality',
-    max_chunk_duration: 2,
-    chunk_overlap: 0.5,
-    spans: [{ start: 1, end: 3, include: true }],
-  })
-  assert.equal(last.status, 'COMPLETED')
-  assert.match(JSON.stringify(last.logs), /chunks of 2\.00 s overlapping by 0\.50 s/)
-  const [target] = readWav24((await downloadResult(winnow, submitted)).target).planes
-  const peak = (from: number, to: number) =>
-    target!.slice(from * 44_100, to * 44_100).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
-  assert.equal(peak(3.1, 6), 0)
-  assert.equal(peak(0, 0.9), 0)
-  assert.ok(peak(1.1, 2.9) > 0.01)
-})
-
 test('a request in progress can be canceled and ends as CANCELED', async () => {
   const path = await writeLongFile('to-cancel.wav', 1_200)
   const submitted = await submitFile(winnow, path, { prompt: 'a beep', acceleration: 'quality' })
@@ -344,6 +301,35 @@ test('a request in progress can be canceled and ends as CANCELED', async () => {
   await assert.rejects(winnow.client.result(submitted), { code: 'REQUEST_FAILED' })
 })
 
+test('the sounds of a mixture are listed by name, the most certain first, as its separation does', async () => {
+  const sources = ['drums-and-flute/drums.wav', 'siren-and-speech/speech.wav']
+  const paths = sources.map((name) => examplePath(`sources/${name}`))
+  const [drums, speech] = (await Promise.all(paths.map(readWav16))).map(([plane]) => plane!)
+  const length = Math.min(drums!.length, speech!.length)
+  const sum = drums!.subarray(0, length).map((sample, i) => (sample + speech![i]!) / 2)
+  const path = join(winnow.folder, 'drums-and-speech.wav')
+  await writeFile(path, wavBytes([sum], 44_100))
+  const [listed, separation] = await Promise.all([
+    winnow.client.sounds(path),
+    winnow.client.separate(path, 'drums'),
+  ])
+  const { sounds, duration } = listed.data
+  const names = sounds.map(({ name }) => name)
+  assert.equal(names[0], 'drum kit')
+  assert.ok(names.includes('man'))
+  assert.deepEqual([duration, listed.usage.quantity], [length / 44_100, 1])
+  for (const { spans, share } of sounds) {
+    const isInside = spans.every(
+      ({ start, end }) => 0 <= start && start < end && end <= duration + 0.01,
+    )
+    assert.ok(isInside && share > 0 && share <= 1)
+  }
+  assert.deepEqual(
+    separation.data.sounds?.map(({ name }) => name),
+    names,
+  )
+})
+
 /** Writes a long file of beeps in noise. */
 async function writeLongFile(name: string, seconds: number): Promise<string> {
   const path = join(winnow.folder, name)
@@ -357,8 +343,8 @@ async function writeLongFile(name: string, seconds: number): Promise<string> {
   return path
 }
 
-async function engineStats({ engines }: Winnow): Promise<EngineStats> {
-  const engine = connectEngine(engines[0]?.ready.control ?? '')
+async function engineStats(): Promise<EngineStats> {
+  const engine = connectEngine(winnow.engines[0]!.ready.control!)
   try {
     return await new Promise((resolve) => {
       const stop = engine.watchStats(60_000, (stats) => {

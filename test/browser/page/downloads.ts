@@ -1,33 +1,30 @@
 /** Saves separated sounds from the page: in each format, with its picture, and all at once. */
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
 import type { Download, Page } from 'playwright-core'
-import { openMixture } from '../../engine/media/read/decode.ts'
-import { isVideo } from '../../engine/media/read/open-media.ts'
-import { PacketReader } from '../../engine/media/read/packet-reader.ts'
-import { assertClose } from '../support/basics/assert-close.ts'
-import { anyChromium, launchBrowser } from '../support/page/browser.ts'
+import { openMixture } from '../../../engine/media/read/decode.ts'
+import { isVideo } from '../../../engine/media/read/open-media.ts'
+import { PacketReader } from '../../../engine/media/read/packet-reader.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
 import {
   assertAccessible,
   chooseExample,
   largestDifference,
-  lastsTwoHours,
-  type Place,
+  namesInZip,
   playerIsThere,
   ROUNDING,
   saveMix,
   separate,
+  separated,
   signedIn,
   SPEECH_OVER_PIANO,
-} from './playground.ts'
-import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { concatenate, noise } from '../support/media/signals.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
+  type Cases,
+  type Place,
+} from '../playground.ts'
+import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { concatenate, noise } from '../../support/media/signals.ts'
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 2, sampleRate: null }
 
@@ -72,17 +69,10 @@ async function video(place: Place): Promise<void> {
 
   const zip = await saved(page, 'All as one ZIP', 'button')
   assert.equal(zip.suggestedFilename(), 'scene.speech.zip')
-  assert.deepEqual(namesIn(await zip.path()), [
+  assert.deepEqual(namesInZip(await zip.path()), [
     ...['scene.speech.wav', 'scene.speech.mp4'],
     ...['scene.rest.without-speech.wav', 'scene.rest.without-speech.mp4'],
   ])
-}
-
-/** Lists the files in a ZIP with an independent program, which also reads each of them. */
-function namesIn(path: string): string[] {
-  const list =
-    'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
-  return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
 }
 
 /** The page puts its own mix under the service's picture. */
@@ -140,11 +130,7 @@ async function pictures(download: Download): Promise<(string | number)[][]> {
 }
 
 async function otherFormats(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
+  const page = await separated(place, 'piano')
   const wav = await decode(await saved(page, 'Download piano as WAV', 'link'))
   const download = await saved(page, 'Download piano as FLAC', 'button')
   assert.equal(download.suggestedFilename(), 'speech-over-piano.piano.flac')
@@ -185,11 +171,7 @@ async function fromFlac(place: Place): Promise<void> {
 
 /** Mixes a part of the rest back in: in what is heard, and in the files that the page makes. */
 async function chosenStrength(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
+  const page = await separated(place, 'piano')
   const target = await decode(await saved(page, 'Download piano as WAV', 'link'))
   const rest = await decode(await saved(page, 'Download The rest as WAV', 'link'))
   await page.getByLabel('Strength in percent').fill('50')
@@ -215,57 +197,10 @@ async function chosenStrength(place: Place): Promise<void> {
   await page.getByRole('link', { name: 'Download piano as WAV' }).waitFor()
 }
 
-interface Picker {
-  asked: { suggestedName: string }[]
+export const downloads: Cases = {
+  'a video is saved with its picture, and all as one ZIP': video,
+  'a video has the chosen strength': videoMixedBack,
+  'the page makes FLAC and MP3 from WAV': otherFormats,
+  'the page makes WAV from FLAC, and says what fails': fromFlac,
+  'the rest is mixed back by the chosen strength': chosenStrength,
 }
-
-/** Media whose result says two hours: the ZIP streams to the chosen file, never held in memory. */
-async function longZip(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await page.evaluate(() => {
-    const asked: object[] = []
-    Object.assign(globalThis, {
-      asked,
-      async showSaveFilePicker(options: object) {
-        asked.push(options)
-        const folder = await navigator.storage.getDirectory()
-        return folder.getFileHandle('all.zip', { create: true })
-      },
-    })
-  })
-  await lastsTwoHours(page)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await page.getByRole('button', { name: 'All as one ZIP' }).click()
-  const isSaved = () => {
-    const { asked } = globalThis as unknown as Picker
-    const making = document.querySelector('.downloads progress')
-    return asked.length > 0 && !making
-  }
-  await page.waitForFunction(isSaved)
-  const [asked, bytes] = await page.evaluate(async () => {
-    const folder = await navigator.storage.getDirectory()
-    const file = await (await folder.getFileHandle('all.zip')).getFile()
-    const { asked } = globalThis as unknown as Picker
-    return [asked, [...new Uint8Array(await file.arrayBuffer())]] as const
-  })
-  assert.deepEqual(asked, [{ suggestedName: 'speech-over-piano.piano.zip' }])
-  const path = join(place.winnow.folder, 'all.zip')
-  await writeFile(path, new Uint8Array(bytes))
-  assert.equal(namesIn(path).length, 2)
-}
-
-test('separated sounds are saved', async (t) => {
-  const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['a video is saved with its picture, and all as one ZIP', video],
-    ['a video has the chosen strength', videoMixedBack],
-    ['the page makes FLAC and MP3 from WAV', otherFormats],
-    ['the page makes WAV from FLAC, and says what fails', fromFlac],
-    ['the rest is mixed back by the chosen strength', chosenStrength],
-    ['all outputs of two hours are streamed into one ZIP', longZip],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})

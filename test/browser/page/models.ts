@@ -1,11 +1,15 @@
 /** Tests how the page shows which model answers: while typing, as stem buttons, and without stems. */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { anyChromium, launchBrowser } from '../support/page/browser.ts'
-import { assertAccessible, chooseExample, nextInput, signedIn, type Place } from './playground.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  nextInput,
+  signedIn,
+  type Cases,
+  type Place,
+} from '../playground.ts'
 
 const answers = (page: Page) => page.getByRole('status', { name: 'Who answers' })
 
@@ -103,13 +107,8 @@ async function chosenModel(place: Place): Promise<void> {
   assert.equal((await submitted).separator, 'mini')
 }
 
-test('the page and the models', async (t) => {
-  const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['without a model for songs it says how to get one', withoutStems],
-    ['stems are buttons, and each prompt shows its model', withStems],
-    ['a chosen model is submitted', chosenModel],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const models: Cases = {
+  'without a model for songs it says how to get one': withoutStems,
+  'stems are buttons, and each prompt shows its model': withStems,
+  'a chosen model is submitted': chosenModel,
+}

@@ -3,38 +3,31 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { before, type TestContext } from 'node:test'
-import { assertClose } from '../support/basics/assert-close.ts'
-import { examplePath, readWav16, siSdr, sumError } from '../support/media/examples.ts'
-import { noise } from '../support/media/signals.ts'
-import { readWav24, wavBytes } from '../support/media/wav.ts'
-import {
-  downloadResult,
-  separateFile,
-  startWinnow,
-  type Winnow,
-} from '../support/processes/start-winnow.ts'
+import test from 'node:test'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { examplePath, readWav16, siSdr, sumError } from '../../support/media/examples.ts'
+import { noise } from '../../support/media/signals.ts'
+import { separateFile } from '../../support/processes/start-winnow.ts'
+import { readWav24, wavBytes } from '../../support/media/wav.ts'
+import { separated, winnow } from './winnow.ts'
 
-const RATE = 44_100
+/** Returns the peak of a wave between two times in seconds. */
+const peakOf = (wave: Float32Array, from: number, to: number): number =>
+  wave.slice(from * 44_100, to * 44_100).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
 
-let winnow: Winnow
-before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
+test('spans and chunk options take effect', async () => {
+  const { target, logs } = await separated(examplePath('speech-over-piano.wav'), {
+    prompt: 'piano',
+    max_chunk_duration: 2,
+    chunk_overlap: 0.5,
+    spans: [{ start: 1, end: 3, include: true }],
+  })
+  assert.match(logs.join('\n'), /chunks of 2\.00 s overlapping by 0\.50 s/)
+  const [wave] = target
+  assert.equal(peakOf(wave!, 3.1, 6), 0)
+  assert.equal(peakOf(wave!, 0, 0.9), 0)
+  assert.ok(peakOf(wave!, 1.1, 2.9) > 0.01)
 })
-
-type Options = Parameters<typeof separateFile>[2]
-
-async function separated(path: string, options: Options) {
-  const { submitted, last } = await separateFile(winnow, path, options)
-  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
-  const files = await downloadResult(winnow, submitted)
-  const logs = (last.logs ?? []).map(({ message }) => message)
-  return {
-    target: readWav24(files.target).planes,
-    residual: readWav24(files.residual).planes,
-    logs,
-  }
-}
 
 test('candidates are scored in the logs, and the best one is the same every time', async () => {
   const path = examplePath('drums-and-flute.wav')
@@ -99,19 +92,21 @@ function dotAndEnergies(
 test('predict_spans silences the target where it is not, over speech, and reports the spans', async () => {
   const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
   const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
-  const rest = Float32Array.from({ length: 12 * RATE }, (_, i) => speech![i % speech!.length]!)
-  const late = new Float32Array(12 * RATE)
-  late.set(siren!.subarray(0, 4 * RATE), 4 * RATE)
+  const rest = Float32Array.from({ length: 12 * 44_100 }, (_, i) => speech![i % speech!.length]!)
+  const late = new Float32Array(12 * 44_100)
+  late.set(siren!.subarray(0, 4 * 44_100), 4 * 44_100)
   const path = join(winnow.folder, 'late-siren.wav')
-  await writeFile(path, wavBytes([late.map((x, i) => x + rest[i]!)], RATE))
+  await writeFile(path, wavBytes([late.map((x, i) => x + rest[i]!)], 44_100))
   const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
   assert.match(logs.join('\n'), /Predicted \d+ spans? with the sound/)
   assert.match(logs.join('\n'), /The prompt is taken to mean: siren \(/)
-  const peak = (from: number, to: number) =>
-    target[0]!.slice(from * RATE, to * RATE).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+  const peak = (from: number, to: number) => peakOf(target[0]!, from, to)
   assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
   const likeness = (plane: Float32Array) =>
-    siSdr([target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
+    siSdr(
+      [target[0]!.subarray(4.5 * 44_100, 7.5 * 44_100)],
+      [plane.subarray(4.5 * 44_100, 7.5 * 44_100)],
+    )
   assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not the sound under it')
   const predicted = logs.filter((line) => line.includes('Predicted')).join('\n')
   const spans = [...predicted.matchAll(/(\d+\.\d\d) to (\d+\.\d\d) s/g)].map(([, start, end]) => ({

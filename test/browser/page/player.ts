@@ -3,47 +3,35 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { launchBrowser } from '../support/page/browser.ts'
-import { assertHeard, listen } from './heard.ts'
+import { assertHeard, listen } from '../heard.ts'
 import {
   assertAccessible,
   chooseExample,
+  drag,
+  inputWithoutUpload,
   largestDifference,
   lastsTwoHours,
+  namesInZip,
+  nullTest,
   playerIsThere,
   ROUNDING,
   saveMix,
   separate,
+  separated,
+  separateExample,
   signedIn,
   SPEECH_OVER_PIANO,
+  type Cases,
   type Place,
-} from './playground.ts'
-import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { concatenate, noise } from '../support/media/signals.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
-import { wavBytes } from '../support/media/wav.ts'
-
-/** The page after an example was separated. */
-async function listening(place: Place, prompt: string): Promise<Page> {
-  const page = await signedIn(place)
-  await separateExample(page, prompt)
-  return page
-}
-
-async function separateExample(page: Page, prompt: string): Promise<void> {
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill(prompt)
-  await separate(page)
-  await playerIsThere(page)
-  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).click() // out of the fields
-}
+} from '../playground.ts'
+import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { concatenate, noise } from '../../support/media/signals.ts'
+import { wavBytes } from '../../support/media/wav.ts'
 
 /** The sound goes on, and keys act on it. */
-async function playsByKeys(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function playsByKeys(page: Page): Promise<void> {
   await page.keyboard.press('ArrowRight')
   await page.getByText('0:05.0 of 0:06.0').waitFor()
   await page.keyboard.press('ArrowLeft')
@@ -73,8 +61,7 @@ function loudness(planes: readonly Float32Array[], rate: number): number {
   return 10 * Math.log10(loud.reduce((a, b) => a + b) / loud.length)
 }
 
-async function comparesAtEqualLoudness(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function comparesAtEqualLoudness(page: Page): Promise<void> {
   const isOn = (name: string) => page.getByRole('button', { name, pressed: true }).waitFor()
   await isOn('Your mix')
   await page.keyboard.press('b')
@@ -93,8 +80,7 @@ async function comparesAtEqualLoudness(place: Place): Promise<void> {
 }
 
 /** Lanes that are not heard are dimmed; solo and mute look different, and so do lanes. */
-async function showsWhatIsHeard(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function showsWhatIsHeard(page: Page): Promise<void> {
   const lane = (name: string) => page.getByRole('region', { name, exact: true })
   const dimmed = async () => {
     const names = ['Mixture', 'piano', 'The rest']
@@ -198,8 +184,7 @@ async function volumeAndLoopByKeys(place: Place): Promise<void> {
 }
 
 /** On a phone the playback is within reach wherever one scrolls. */
-async function staysOnPhones(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function staysOnPhones(page: Page): Promise<void> {
   await page.setViewportSize({ width: 390, height: 700 })
   await page.getByRole('button', { name: 'Save this mix' }).scrollIntoViewIfNeeded()
   await page.mouse.wheel(0, 10_000)
@@ -213,19 +198,8 @@ async function staysOnPhones(place: Place): Promise<void> {
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
 
-/** Presses at a part of the width, and drags to another. */
-async function drag(page: Page, on: Locator, from: number, to: number): Promise<void> {
-  await on.scrollIntoViewIfNeeded()
-  const { x, y, width, height } = (await on.boundingBox())!
-  await page.mouse.move(x + from * width, y + height / 2)
-  await page.mouse.down()
-  await page.mouse.move(x + to * width, y + height / 2, { steps: 8 })
-  await page.mouse.up()
-}
-
 /** The ruler names times; a press or drag on any lane moves the one playhead over all. */
-async function seeksOnLanes(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function seeksOnLanes(page: Page): Promise<void> {
   const ruler = page.locator('.ruler')
   await ruler.filter({ hasText: /^0:00.+0:03.+0:05/ }).waitFor() // drawn once it has a width
   const lane = page.getByRole('img', { name: 'Waveform of The rest' })
@@ -273,8 +247,7 @@ async function loopsWhatIsDrawn(place: Place): Promise<void> {
 }
 
 /** All lanes are as wide and show the same time. */
-async function zoomsAllLanes(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function zoomsAllLanes(page: Page): Promise<void> {
   for (let press = 0; press < 3; press += 1) {
     await page.getByRole('button', { name: 'Zoom in' }).click()
   }
@@ -300,8 +273,7 @@ async function zoomsAllLanes(place: Place): Promise<void> {
 }
 
 /** A picture is drawn in every lane, in which not all is of one colour. */
-async function drawsSpectrograms(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+async function drawsSpectrograms(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Spectrogram' }).click()
   await page.waitForFunction(() => {
     const hosts = [...document.querySelectorAll('.waveform > div')]
@@ -345,9 +317,8 @@ async function losslessAddsUp(place: Place): Promise<void> {
   await page.getByLabel('Format').selectOption('flac')
   await separate(page)
   await playerIsThere(page)
-  await page.getByRole('button', { name: 'Null test' }).click()
-  const [, peak] = /peaks at (-\d+\.\d) dB/.exec(await page.getByText(/peaks at/).innerText()) ?? []
-  assert.ok(Number(peak) < -85, `${peak} dB: this browser decodes FLAC`)
+  const { peakDb, verdict } = await nullTest(page)
+  assert.ok(peakDb < -85, `this browser decodes FLAC: ${verdict}`)
 }
 
 /** The picture of a video is on the clock of the sound. */
@@ -378,19 +349,33 @@ async function showsThePicture(place: Place): Promise<void> {
   await assertAccessible(page, 'a video')
 }
 
-/** Too long to be decoded in a page, without a preview: peaks are drawn, and the browser plays. */
-async function drawsLongMediaByPeaks(place: Place): Promise<void> {
+/** Media that is too long to be decoded in a page, without a preview: half a sound, half silence. */
+async function longMedia(place: Place): Promise<void> {
   const RATE = 44_100
-  const path = join(place.winnow.folder, 'long.wav')
-  const planes = [concatenate([noise(2, RATE), new Float32Array(2 * RATE)])]
-  await writeFile(path, wavBytes(planes, RATE))
+  const path = join(place.winnow.folder, 'half.wav')
+  const half = concatenate([noise(2, RATE), new Float32Array(2 * RATE)])
+  await writeFile(path, wavBytes([half], RATE))
   const page = await signedIn(place)
   await lastsTwoHours(page)
   await page.getByLabel('Choose files').setInputFiles(path)
-  await page.getByLabel('Prompt 1').fill('bell')
+  await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   const rest = page.getByRole('img', { name: 'Waveform of The rest' })
   await rest.waitFor()
+  await page.getByRole('button', { name: /^What was found of piano: \w/ }).waitFor()
+  await assertAccessible(page, 'long media')
+  await drawsByPeaks(page, rest)
+  await playsOneAtATime(page)
+  await savesOneZip(page, place)
+  await page.getByRole('button', { name: 'Separate further: The rest' }).click()
+  await page.getByLabel('Prompt 1').fill('wind')
+  assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
+  const { prompt, output } = await inputWithoutUpload(page, () => separate(page))
+  assert.deepEqual([prompt, output], ['wind', 'residual'])
+  await page.getByRole('heading', { name: 'half.rest.without-piano.wav' }).waitFor()
+}
+
+async function drawsByPeaks(page: Page, rest: Locator): Promise<void> {
   assert.equal(await page.locator('audio').count(), 2)
   assert.equal(await page.getByRole('img', { name: /^Waveform of/ }).count(), 2)
   const [loud = 0, silent = 0] = await page.evaluate(() => {
@@ -408,6 +393,9 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
     const [audio] = [...document.querySelectorAll('audio')].slice(-1)
     return Math.abs(audio!.currentTime - 2) < 0.2 // the middle, where it was clicked
   })
+}
+
+async function playsOneAtATime(page: Page): Promise<void> {
   const [target, residual] = [page.locator('audio').first(), page.locator('audio').last()]
   const play = (audio: Locator) => audio.evaluate((one: HTMLAudioElement) => one.play())
   await play(residual)
@@ -415,26 +403,68 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
   const isPaused = await residual.evaluate((audio: HTMLAudioElement) => audio.paused)
   const time = await target.evaluate((audio: HTMLAudioElement) => audio.currentTime)
   assert.ok(isPaused && time > 1.8, `one at a time, which goes on at ${time} s`)
-  await assertAccessible(page, 'long media')
 }
 
-test('the player', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['it plays, moves and loops by keys', playsByKeys],
-    ['A and B are equally loud', comparesAtEqualLoudness],
-    ['what is heard is seen', showsWhatIsHeard],
-    ['volume, and a loop by keys', volumeAndLoopByKeys],
-    ['it stays on phones, and is wide elsewhere', staysOnPhones],
-    ['press and drag on lanes move the one playhead', seeksOnLanes],
-    ['a loop is drawn with the mouse', loopsWhatIsDrawn],
-    ['zoom and scroll are those of all lanes', zoomsAllLanes],
-    ['spectrograms are drawn', drawsSpectrograms],
-    ['predicted spans and the match are shown', showsPredictedSpans],
-    ['lanes of FLAC add up', losslessAddsUp],
-    ['a video has its picture', showsThePicture],
-    ['long media is drawn by peaks', drawsLongMediaByPeaks],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+interface Picker {
+  asked: { suggestedName: string }[]
+}
+
+/** The ZIP streams to the chosen file, and is never held in memory. */
+async function savesOneZip(page: Page, place: Place): Promise<void> {
+  await page.evaluate(() => {
+    const asked: object[] = []
+    Object.assign(globalThis, {
+      asked,
+      async showSaveFilePicker(options: object) {
+        asked.push(options)
+        const folder = await navigator.storage.getDirectory()
+        return folder.getFileHandle('all.zip', { create: true })
+      },
+    })
+  })
+  await page.getByRole('button', { name: 'All as one ZIP' }).click()
+  await page.waitForFunction(() => {
+    const { asked } = globalThis as unknown as Picker
+    return asked.length > 0 && !document.querySelector('.downloads progress')
+  })
+  const [asked, bytes] = await page.evaluate(async () => {
+    const folder = await navigator.storage.getDirectory()
+    const file = await (await folder.getFileHandle('all.zip')).getFile()
+    const { asked } = globalThis as unknown as Picker
+    return [asked, [...new Uint8Array(await file.arrayBuffer())]] as const
+  })
+  assert.deepEqual(asked, [{ suggestedName: 'half.piano.zip' }])
+  const path = join(place.winnow.folder, 'all.zip')
+  await writeFile(path, new Uint8Array(bytes))
+  assert.equal(namesInZip(path).length, 2)
+}
+
+/** What listeners do with an example; a reload puts everything back. */
+const LISTENING: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  'it plays, moves and loops by keys': playsByKeys,
+  'A and B are equally loud': comparesAtEqualLoudness,
+  'what is heard is seen': showsWhatIsHeard,
+  'press and drag on lanes move the one playhead': seeksOnLanes,
+  'zoom and scroll are those of all lanes': zoomsAllLanes,
+  'spectrograms are drawn': drawsSpectrograms,
+  'it stays on phones, and is wide elsewhere': staysOnPhones,
+}
+
+async function listening(place: Place): Promise<void> {
+  const page = await separated(place, 'piano')
+  for (const [name, step] of Object.entries(LISTENING)) {
+    await place.t.test(name, () => step(page))
+    await page.reload()
+    await playerIsThere(page)
+  }
+}
+
+export const player: Cases = {
+  'listening to an example': listening,
+  'volume, and a loop by keys': volumeAndLoopByKeys,
+  'a loop is drawn with the mouse': loopsWhatIsDrawn,
+  'predicted spans and the match are shown': showsPredictedSpans,
+  'lanes of FLAC add up': losslessAddsUp,
+  'a video has its picture': showsThePicture,
+  'long media is drawn by peaks, saved and separated further': longMedia,
+}

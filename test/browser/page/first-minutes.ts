@@ -3,15 +3,20 @@
 import assert from 'node:assert/strict'
 import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
-import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
-import { anyChromium, launchBrowser, openPage } from '../support/page/browser.ts'
-import { assertAccessible, separate, signedIn, type Place } from './playground.ts'
-import { examplePath } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { noise } from '../support/media/signals.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
-import { wavBytes } from '../support/media/wav.ts'
+import { FILE_BYTES_MAX } from '../../../shared/file-limits.ts'
+import { openPage } from '../../support/page/browser.ts'
+import {
+  assertAccessible,
+  MEDIA_SECONDS_MAX,
+  separate,
+  signedIn,
+  type Cases,
+  type Place,
+} from '../playground.ts'
+import { examplePath } from '../../support/media/examples.ts'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { noise } from '../../support/media/signals.ts'
+import { wavBytes } from '../../support/media/wav.ts'
 
 async function oneClick(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -63,10 +68,10 @@ async function beforeItIsSent(place: Place): Promise<void> {
 /** A browser may misread a file, so it can be sent anyway, and the service decides. */
 async function asksBeforeItSends(place: Place): Promise<void> {
   const page = await signedIn(place)
-  const path = join(place.winnow.folder, 'a minute and a second.wav')
-  await writeFile(path, wavBytes([noise(61, 8_000)], 8_000))
+  const path = join(place.winnow.folder, 'too long.wav')
+  await writeFile(path, wavBytes([noise(MEDIA_SECONDS_MAX + 1, 8_000)], 8_000))
   await page.getByLabel('Choose files').setInputFiles(path)
-  const warning = 'This file lasts 1:01, and the service takes at most 1:00.'
+  const warning = 'This file lasts 4:11, and the service takes at most 4:10.'
   await page.getByRole('alert').filter({ hasText: warning }).waitFor()
   await page.getByLabel('Prompt 1').fill('noise')
   let calls = 0
@@ -83,14 +88,14 @@ async function asksBeforeItSends(place: Place): Promise<void> {
   assert.equal(calls, 0, 'nothing is sent')
   page.on('dialog', (dialog) => void dialog.accept())
   await separate(page)
-  await page.getByText(/^The media lasts .* the limit is 60 s\./).waitFor()
+  await page.getByText(/^The media lasts .* the limit is 250 s\./).waitFor()
 
   await page.getByRole('button', { name: 'New separation' }).click()
   await page.getByLabel('Choose files').setInputFiles([path, examplePath('siren-and-speech.wav')])
   await separate(page)
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('1 of 2 separated, 1 failed').waitFor()
-  await files.getByRole('listitem').filter({ hasText: 'a minute' }).getByText(warning).waitFor()
+  await files.getByRole('listitem').filter({ hasText: 'too long' }).getByText(warning).waitFor()
 }
 
 /** A long file is not decoded: two hours would take gigabytes. */
@@ -129,15 +134,10 @@ async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
   assert.equal(await page.getByText('one sound out of many').count(), 1)
 }
 
-test('the first minutes', async (t) => {
-  const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t, { env: { MEDIA_SECONDS_MAX: '60' } })
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['an example plays, and its drums alone with one click', oneClick],
-    ['the name of the page is painted before the script runs', beforeTheScript],
-    ['size, type and silence are checked before the upload', beforeItIsSent],
-    ['the page asks before it sends a file that is too long', asksBeforeItSends],
-    ['a chosen long file is not decoded', longFile],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const firstMinutes: Cases = {
+  'an example plays, and its drums alone with one click': oneClick,
+  'the name of the page is painted before the script runs': beforeTheScript,
+  'size, type and silence are checked before the upload': beforeItIsSent,
+  'the page asks before it sends a file that is too long': asksBeforeItSends,
+  'a chosen long file is not decoded': longFile,
+}

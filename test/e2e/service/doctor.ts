@@ -3,31 +3,21 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { appendFile, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
-import { fileFinding, MINI_SHA256 } from '../../scripts/cli/doctor/checks/weights.ts'
-import { doctor } from '../../scripts/cli/doctor/command.ts'
-import type { Finding } from '../../scripts/cli/doctor/finding.ts'
-import { runCommand } from '../support/processes/run-command.ts'
-import { serve } from '../support/http/serve.ts'
-import { startS3 } from '../support/http/start-s3.ts'
-import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { SqliteDatabase } from '../../../gateway/store/driver/sqlite.ts'
+import { fileFinding, MINI_SHA256 } from '../../../scripts/cli/doctor/checks/weights.ts'
+import { doctor } from '../../../scripts/cli/doctor/command.ts'
+import type { Finding } from '../../../scripts/cli/doctor/finding.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
+import { serve } from '../../support/http/serve.ts'
+import { startS3 } from '../../support/http/start-s3.ts'
+import { started, winnow } from './winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
-
-/** Starts a server that stands in for the internet. */
-async function startInternetServer(t: TestContext): Promise<string> {
-  const server = createServer((_request, answer) => void answer.end())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
 
 async function examine(words: readonly string[], env: Environment) {
   const { code, text } = await runCommand(doctor, [...words, '--json'], { env })
@@ -57,12 +47,12 @@ async function examineInNewProcess(words: readonly string[], env: Environment) {
   return reported((await json(child.stdout)) as Report)
 }
 
-let winnow: Winnow
+/** The address of a server that stands in for the internet. */
 let outside: string
 let env: Environment
 before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
-  outside = await startInternetServer(t as TestContext)
+  await started
+  outside = (await serve(t as TestContext, (_request, reply) => void reply.end())).url
   env = {
     NATS_URL: winnow.nats.url,
     DATA_DIR: winnow.folder,
@@ -117,9 +107,7 @@ test('for people the output is a table', async () => {
   assert.doesNotMatch(text, new RegExp(new URL(winnow.nats.url).username))
 })
 
-test('whatever is broken fails, and says what would help', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+test('whatever is broken fails, and says what would help', async () => {
   const broken = {
     ...env,
     NATS_URL: 'nats://a-secret@127.0.0.1:1',
@@ -138,24 +126,14 @@ test('whatever is broken fails, and says what would help', async (t) => {
     assert.equal(['warning', 'failure'].includes(severity), Boolean(remedy))
 })
 
-test('an unreadable database is not compared with anything', async (t) => {
+async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  await writeFile(join(folder, 'winnow.db'), 'no database')
-  const words = ['--role', 'gateway', '--egress', outside]
-  const { finding, findings } = await examine(words, { ...env, DATA_DIR: folder })
-  assert.equal(finding('database').severity, 'failure')
-  const compared = findings.filter(({ name }) => name === 'installation')
-  assert.ok(compared.length > 0)
-  for (const { severity, found } of compared) {
-    assert.equal(severity, 'unused')
-    assert.match(found, /not compared, the database cannot be read/)
-  }
-})
+  return folder
+}
 
 test('an engine without its model fails', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await makeFolder(t)
   const { code, finding } = await examine(['--role', 'engine', '--egress', outside], {
     ...env,
     MODEL: `sam-audio:${folder}`,
@@ -166,11 +144,9 @@ test('an engine without its model fails', async (t) => {
 })
 
 test('weights of another version fail', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const file = join(folder, 'model.safetensors')
+  const file = join(await makeFolder(t), 'model.safetensors')
   await copyFile(
-    fileURLToPath(new URL('../../models/mini/weights/model.safetensors', import.meta.url)),
+    fileURLToPath(new URL('../../../models/mini/weights/model.safetensors', import.meta.url)),
     file,
   )
   assert.equal((await fileFinding(file, MINI_SHA256)).severity, 'fine')
@@ -191,25 +167,33 @@ test('each invalid setting is named', async () => {
   assert.match(problems.join('\n'), /JOBS_MAX must be auto or a whole number/)
 })
 
-test('a database of a newer version, and a file that is no database, fail', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const database = new SqliteDatabase(join(folder, 'winnow.db'))
+test('a database of a newer version fails, and a file that is none is not compared with anything', async (t) => {
+  const folder = await makeFolder(t)
+  const path = join(folder, 'winnow.db')
+  const database = new SqliteDatabase(path)
   database.exec(
     "create table kysely_migration (name text); insert into kysely_migration values ('999-later')",
   )
   database.close()
   const words = ['--role', 'gateway', '--egress', outside]
-  const { finding } = await examine(words, { ...env, DATA_DIR: folder })
-  assert.match(finding('database').found, /has a newer schema than this version \(999-later\)/)
-  await rm(join(folder, 'winnow.db'))
-  await appendFile(
-    join(folder, 'winnow.db'),
-    'no database at all, but as long as a header of one would be'.repeat(20),
+  const newer = await examine(words, { ...env, DATA_DIR: folder })
+  assert.match(
+    newer.finding('database').found,
+    /has a newer schema than this version \(999-later\)/,
   )
-  const other = await examine(words, { ...env, DATA_DIR: folder })
-  assert.match(other.finding('database').found, /not a database/)
-  assert.match(other.finding('database').remedy ?? '', /backup/)
+
+  await writeFile(path, 'no database at all, but as long as a header of one would be'.repeat(20))
+  const { finding, findings } = await examine(words, { ...env, DATA_DIR: folder })
+  const { severity, found, remedy } = finding('database')
+  assert.equal(severity, 'failure')
+  assert.match(found, /not a database/)
+  assert.match(remedy ?? '', /backup/)
+  const compared = findings.filter(({ name }) => name === 'installation')
+  assert.ok(compared.length > 0)
+  for (const { severity, found } of compared) {
+    assert.equal(severity, 'unused')
+    assert.match(found, /not compared, the database cannot be read/)
+  }
 })
 
 test('a bucket is tested, and fails without its credentials', async (t) => {

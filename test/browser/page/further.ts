@@ -1,33 +1,21 @@
 /** Separates an output again, in a real browser with the real service. */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
-  chooseExample,
-  lastsTwoHours,
+  idOf,
   inputWithoutUpload,
-  type Place,
+  nullTest,
   playerIsThere,
   separate,
-  signedIn,
-} from './playground.ts'
-import { startWinnow } from '../support/processes/start-winnow.ts'
+  separated,
+  type Cases,
+  type Place,
+} from '../playground.ts'
 
-const further = (page: Page, lane: string) =>
+const furtherOf = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })
-
-/** Separates the example into piano, speech and the rest. */
-async function separateExample(place: Place): Promise<Page> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'speech')
-  await separate(page)
-  await playerIsThere(page)
-  return page
-}
 
 /** Separates; returns the `input` that the page submits, and asserts that it uploads nothing. */
 const submittedInput = (page: Page) => inputWithoutUpload(page, () => separate(page))
@@ -35,15 +23,13 @@ const submittedInput = (page: Page) => inputWithoutUpload(page, () => separate(p
 const promptHasFocus = (page: Page) =>
   page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Prompt 1')
 
-const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
-
 /** Separates an output, then an output of that: each result is compared with its own source. */
 async function chain(place: Place): Promise<void> {
-  const page = await separateExample(place)
+  const page = await separated(place, 'piano', 'speech')
   assert.equal(await page.getByRole('button', { name: /^Separate further/ }).count(), 3)
   const first = idOf(page)
   await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
-  await further(page, 'speech').click()
+  await furtherOf(page, 'speech').click()
   await page.getByText('speech-over-piano.speech.wav, an output of an earlier request').waitFor()
   await promptHasFocus(page)
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), '', 'another sound')
@@ -58,14 +44,14 @@ async function chain(place: Place): Promise<void> {
   assert.deepEqual(await submittedInput(page), { prompt: 'a man', ...ofSpeech })
   await playerIsThere(page)
   await page.getByRole('heading', { name: 'speech-over-piano.speech.wav' }).waitFor()
-  await assertNothingAdded(page)
+  assert.ok((await nullTest(page)).peakDb < -130)
 
   await page.reload() // this browser still has its source
   await playerIsThere(page)
-  await assertNothingAdded(page)
+  assert.ok((await nullTest(page)).peakDb < -130)
   const second = idOf(page)
   assert.notEqual(second, first)
-  await further(page, 'The rest').click()
+  await furtherOf(page, 'The rest').click()
   await promptHasFocus(page)
   await page.keyboard.type('wind')
   const ofRest = { request_id: second, output: 'residual', preview: true }
@@ -76,53 +62,21 @@ async function chain(place: Place): Promise<void> {
   await playerIsThere(page)
 }
 
-async function assertNothingAdded(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Null test' }).click()
-  const verdict = await page.getByText(/peaks at|digital silence/).innerText()
-  const [, peak = '-Infinity'] = /peaks at (-\d+\.\d) dB/.exec(verdict) ?? []
-  assert.ok(Number(peak) < -130, verdict)
-}
-
-/** The outputs of long media are not decoded in the page, so they are not fetched either. */
-async function longMedia(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await lastsTwoHours(page)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await further(page, 'The rest').waitFor()
-  const first = idOf(page)
-  await further(page, 'The rest').click()
-  await promptHasFocus(page)
-  await page.keyboard.type('wind')
-  assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
-  const ofRest = { request_id: first, output: 'residual', preview: true }
-  assert.deepEqual(await submittedInput(page), { prompt: 'wind', ...ofRest })
-  await page.getByRole('heading', { name: 'speech-over-piano.rest.without-piano.wav' }).waitFor()
-  await further(page, 'wind').waitFor()
-}
-
 /** A missing output shows a message next to its button. */
 async function missingOutput(place: Place): Promise<void> {
-  const page = await separateExample(place)
+  const page = await separated(place, 'piano')
   const error = { code: 'NOT_FOUND', message: 'These outputs are gone.' }
   await page.route('**/media/outputs/**', (route) =>
     route.fulfill({ status: 404, json: { error } }),
   )
-  await further(page, 'piano').click()
+  await furtherOf(page, 'piano').click()
   const lane = page.getByRole('region', { name: 'piano', exact: true })
   await lane.getByRole('alert').getByText('These outputs are gone.').waitFor()
-  assert.equal(await further(page, 'piano').isEnabled(), true)
+  assert.equal(await furtherOf(page, 'piano').isEnabled(), true)
   await assertAccessible(page, 'a lane with a message')
 }
 
-test('an output is separated further', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['step after step, without an upload', chain],
-    ['from media that is too long to be decoded', longMedia],
-    ['a missing output shows a message', missingOutput],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const further: Cases = {
+  'step after step, without an upload': chain,
+  'a missing output shows a message': missingOutput,
+}

@@ -11,19 +11,19 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { RequestAnswer } from '../../shared/mcp/schemas.ts'
-import { examplePath } from '../support/media/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import type { RequestAnswer } from '../../../shared/mcp/schemas.ts'
+import { examplePath } from '../../support/media/examples.ts'
+import { API_KEY } from '../../support/processes/start-winnow.ts'
+import { started, winnow } from './winnow.ts'
 
-const COMMAND = fileURLToPath(new URL('../../scripts/cli/winnow.mjs', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../scripts/cli/winnow.mjs', import.meta.url))
 const EXAMPLE = examplePath('drums-and-flute.wav')
 
-let winnow: Winnow
 let stdio: Client
 let http: Client
 
 before(async (t) => {
-  winnow = await startWinnow(t as TestContext)
+  await started
   const env = { PATH: process.env.PATH!, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const args = [COMMAND, 'mcp']
   stdio = await connected(

@@ -3,34 +3,35 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser, openPage } from '../support/page/browser.ts'
+import { enterKey, fillPrompts, openPage } from '../../support/page/browser.ts'
 import {
+  ADMIN_TOKEN,
   assertAccessible,
   chooseExample,
   chooseLongFile,
+  drag,
   drop,
   largestDifference,
   nextInput,
+  nullTest,
   planesOf,
   playerIsThere,
   post,
   ROUNDING,
   saveMix,
   separate,
+  separated,
   signedIn,
   SPEECH_OVER_PIANO,
+  type Cases,
   type Place,
-} from './playground.ts'
-import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { serve } from '../support/http/serve.ts'
-import { noise } from '../support/media/signals.ts'
-import { startWinnow, submitFile } from '../support/processes/start-winnow.ts'
-import { wavBytes } from '../support/media/wav.ts'
-
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+} from '../playground.ts'
+import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { makeMedia } from '../../support/media/make-media.ts'
+import { noise } from '../../support/media/signals.ts'
+import { submitFile } from '../../support/processes/start-winnow.ts'
+import { wavBytes } from '../../support/media/wav.ts'
 
 async function fromDropToNullTest(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -44,10 +45,8 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await playerIsThere(page)
   await page.getByText(/^The service keeps these files until \w+ \d/).waitFor()
   await assertAccessible(page, 'the player')
-  await page.getByRole('button', { name: 'Null test' }).click()
-  const verdict = page.getByText(/peaks at/)
-  const [, peak] = /peaks at (-\d+\.\d) dB/.exec(await verdict.innerText()) ?? []
-  assert.ok(Number(peak) < -130, await verdict.innerText())
+  const { peakDb, verdict } = await nullTest(page)
+  assert.ok(peakDb < -130, verdict)
   await assertSound(page)
 }
 
@@ -76,18 +75,10 @@ async function spansByMouse(place: Place): Promise<void> {
   await chooseExample(page)
   await page.getByText('Where does it sound?').click()
   const waveform = page.getByRole('img', { name: 'Waveform of the source' })
-  const drag = async (from: number, to: number) => {
-    await waveform.scrollIntoViewIfNeeded()
-    const { x, y, width, height } = (await waveform.boundingBox())!
-    await page.mouse.move(x + from * width, y + height / 2)
-    await page.mouse.down()
-    await page.mouse.move(x + to * width, y + height / 2, { steps: 8 })
-    await page.mouse.up()
-  }
   await waveform.waitFor()
-  await drag(0.25, 0.5)
+  await drag(page, waveform, 0.25, 0.5)
   await page.getByRole('button', { name: 'It does not' }).click()
-  await drag(0.75, 0.9)
+  await drag(page, waveform, 0.75, 0.9)
   await page.getByText('Where does it sound? (2)').waitFor()
   await page.getByLabel('Prompt 1').fill('piano')
   const submitted = nextInput<{ spans: { start: number; end: number; include: boolean }[] }>(page)
@@ -101,11 +92,7 @@ async function spansByMouse(place: Place): Promise<void> {
 }
 
 async function twoPrompts(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await fillPrompts(page, 'piano', 'speech')
-  await separate(page)
-  await playerIsThere(page)
+  const page = await separated(place, 'piano', 'speech')
   for (const lane of ['Mixture', 'piano', 'speech', 'The rest']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
@@ -247,18 +234,6 @@ async function microphone(place: Place): Promise<void> {
   await playerIsThere(page) // the service can read what this browser records
 }
 
-async function address(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  const sound = wavBytes([noise(1, 8_000)], 8_000)
-  const elsewhere = await serve(place.t, (_request, reply) => void reply.end(sound))
-  await page.getByLabel('or a public https address').fill(`${elsewhere.url}/far.wav`)
-  await page.getByLabel('Prompt 1').fill('noise')
-  await page.getByText(`${elsewhere.url}/far.wav`).first().waitFor()
-  await separate(page)
-  await playerIsThere(page)
-  await page.getByRole('heading', { name: 'far.wav' }).waitFor()
-}
-
 /** The null test holds even for media whose outputs are lowered, and says by how much. */
 async function loudMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -269,11 +244,9 @@ async function loudMedia(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('rain')
   await separate(page)
   await playerIsThere(page)
-  await page.getByRole('button', { name: 'Null test' }).click()
-  const verdict = await page.getByText(/peaks at/).innerText()
-  const [, gainDb, peak] =
-    /Mixture, lowered by (\d+\.\d+) dB as they are, .* peaks at (-\d+\.\d) dB/.exec(verdict) ?? []
-  assert.ok(Number(gainDb) >= 0.01 && Number(peak) < -130, verdict)
+  const { peakDb, verdict } = await nullTest(page)
+  const [, gainDb] = /Mixture, lowered by (\d+\.\d+) dB as they are, /.exec(verdict) ?? []
+  assert.ok(Number(gainDb) >= 0.01 && peakDb < -130, verdict)
 }
 
 /** Goes from the form to sound without a mouse. */
@@ -365,39 +338,18 @@ async function audioTrack(place: Place): Promise<void> {
   await playerIsThere(page)
 }
 
-/** Ends a session, as happens after twelve hours. */
-async function sessionEnds(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  const [cookie] = await page.context().cookies(`${place.winnow.url}/playground`)
-  assert.deepEqual([cookie!.httpOnly, cookie!.sameSite], [true, 'Strict'])
-  assert.equal(await page.evaluate(() => document.cookie), '', 'out of reach of scripts')
-  await page.context().clearCookies()
-  await separate(page)
-  await page.getByText(/Sign in again/).waitFor()
-  await page.getByLabel('API key').waitFor()
+export const form: Cases = {
+  'from a dropped file to the null test, sample by sample': fromDropToNullTest,
+  'spans drawn with the mouse reach the model': spansByMouse,
+  'two prompts give two targets, and lanes that add up': twoPrompts,
+  'a request continues after a reload, and can be canceled': cancelAndReload,
+  'an upload can be canceled and retried': cancelUpload,
+  'an earlier request is reopened': historyPlays,
+  'a file that is no media shows a message': badFile,
+  'a wrong key is refused, and after a revoked one the page asks for another': keysEnd,
+  'a recording of the microphone is a source': microphone,
+  'loud media is compared at the level of its outputs': loudMedia,
+  'all of it works by keyboard': byKeyboard,
+  'all options reach the service': allOptions,
+  'the audio track of a video is chosen': audioTrack,
 }
-
-test('the playground', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['from a dropped file to the null test, sample by sample', fromDropToNullTest],
-    ['spans drawn with the mouse reach the model', spansByMouse],
-    ['two prompts give two targets, and lanes that add up', twoPrompts],
-    ['a request continues after a reload, and can be canceled', cancelAndReload],
-    ['an upload can be canceled and retried', cancelUpload],
-    ['an earlier request is reopened', historyPlays],
-    ['a file that is no media shows a message', badFile],
-    ['a wrong key is refused, and after a revoked one the page asks for another', keysEnd],
-    ['a recording of the microphone is a source', microphone],
-    ['a public address is a source', address],
-    ['loud media is compared at the level of its outputs', loudMedia],
-    ['all of it works by keyboard', byKeyboard],
-    ['all options reach the service', allOptions],
-    ['the audio track of a video is chosen', audioTrack],
-    ['a session that has ended asks to sign in', sessionEnds],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})

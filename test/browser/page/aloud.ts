@@ -4,18 +4,19 @@
  */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import { enterKey, openPage } from '../../support/page/browser.ts'
 import {
   chooseExample,
   chooseLongFile,
   playerIsThere,
   separate,
+  separateExample,
   signedIn,
+  type Cases,
   type Place,
-} from './playground.ts'
-import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+} from '../playground.ts'
+import { API_KEY } from '../../support/processes/start-winnow.ts'
 
 /** Resolves when the focused element matches the selector. */
 const focusIsOn = (page: Page, selector: string) =>
@@ -102,10 +103,7 @@ async function announcesEvents(place: Place): Promise<void> {
 
   await page.getByRole('button', { name: 'New separation' }).click()
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await playerIsThere(page)
+  await separateExample(page, 'piano')
   const ended = (await announcements(page)).filter((text) => text.startsWith('completed'))
   assert.deepEqual(
     ended.map((text) => text.replace(/\d+/, '0')),
@@ -119,12 +117,7 @@ async function announcesEvents(place: Place): Promise<void> {
   )
 }
 
-test('the page aloud', async (t) => {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
-  const cases: [string, (place: Place) => Promise<void>][] = [
-    ['the focus moves on when its element disappears', focusMovesOn],
-    ['events are announced, but nothing that keeps changing', announcesEvents],
-  ]
-  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
-})
+export const aloud: Cases = {
+  'the focus moves on when its element disappears': focusMovesOn,
+  'events are announced, but nothing that keeps changing': announcesEvents,
+}
