@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from winnow_client import ApiError, Client, WebhookError, verify_webhook
+from winnow_client import ApiError, WebhookError, verify_webhook
 
 ROOT = Path(__file__).parents[3]
 MIXTURE = ROOT / "examples" / "speech-over-piano.wav"
