@@ -51,18 +51,17 @@ const streamsOf = (name: string): Streams => ({
   z: golden.tensor(`${name}.z`),
 })
 
-function assertStreams(run: () => Streams, name: string): void {
+/** Runs a part, which must leave no other tensor behind, and compares it with a golden tensor. */
+const assertPart = (run: () => Tensor, name: string): void =>
   counted(
-    () => pick(run, 'x'),
-    (x) => assertStream(x, golden.values(`${name}.x`)),
+    () => tf.tidy(run),
+    (result) => assertStream(result, golden.values(name)),
   )
-  counted(
-    () => pick(run, 'z'),
-    (z) => assertStream(z, golden.values(`${name}.z`)),
-  )
-}
 
-const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => run()[stream])
+function assertStreams(run: () => Streams, name: string): void {
+  assertPart(() => run().x, `${name}.x`)
+  assertPart(() => run().z, `${name}.z`)
+}
 
 const partsOf = (spectrum: Tensor): Spectrum => ({
   real: tf.real(spectrum),
@@ -79,14 +78,8 @@ const leveled = () =>
 
 test('the spectrum agrees', () => {
   leveled().dispose() // caches the window of this hop
-  counted(
-    () => tf.tidy(() => tf.real(leveled())),
-    (real) => assertStream(real, golden.values('spectrum.real')),
-  )
-  counted(
-    () => tf.tidy(() => tf.imag(leveled())),
-    (imag) => assertStream(imag, golden.values('spectrum.imag')),
-  )
+  assertPart(() => tf.real(leveled()), 'spectrum.real')
+  assertPart(() => tf.imag(leveled()), 'spectrum.imag')
 })
 
 test('the features agree', () => {
@@ -103,18 +96,10 @@ test('the features agree', () => {
   )
 })
 
-test('the features of silence agree', () => {
-  const run = () => tf.tidy(() => featuresOf(tf.zeros([1, 2, 1025]), tf.scalar(1), hop))
-  counted(run, (features) => assertStream(features, golden.values('silence')))
-})
-
-test('the band split agrees', () => {
-  const run = () => tf.tidy(() => network.begin(golden.tensor('features')).x)
-  counted(run, (x) => assertStream(x, golden.values('split')))
-})
-
-test('the text code agrees', () => {
-  counted(code, (actual) => assertStream(actual, golden.values('code')))
+test('the features of silence, the band split and the text code agree', () => {
+  assertPart(() => featuresOf(tf.zeros([1, 2, 1025]), tf.scalar(1), hop), 'silence')
+  assertPart(() => network.begin(golden.tensor('features')).x, 'split')
+  assertPart(code, 'code')
 })
 
 /** A block's z comes from its frame layer, its x from its band layer. */
@@ -139,44 +124,24 @@ test('a valid mask that hides nothing changes nothing', () => {
 })
 
 test('the norm and the mask head agree', () => {
-  counted(
-    () => tf.tidy(() => network.norm(golden.tensor(`${last}.x`))),
-    (x) => assertStream(x, golden.values('norm')),
-  )
-  counted(
-    () => tf.tidy(() => network.head(golden.tensor('norm'))),
-    (logits) => assertStream(logits, golden.values('head')),
-  )
+  assertPart(() => network.norm(golden.tensor(`${last}.x`)), 'norm')
+  assertPart(() => network.head(golden.tensor('norm')), 'head')
 })
 
-test('the whole network agrees, with and without spans', () => {
-  const nothing = () => tf.zeros([1, tokens, 2])
+test('as a graph too the whole network agrees, with and without spans', () => {
   for (const [prefix, spans] of [
-    ['', nothing],
+    ['', () => tf.zeros([1, tokens, 2])],
     ['spans.', () => golden.tensor('spans')],
   ] as const) {
-    counted(
-      () => tf.tidy(() => decodeMask(spans()).maskLogits),
-      (logits) => assertStream(logits, golden.values(`${prefix}mask_logits`)),
-    )
-    counted(
-      () => tf.tidy(() => decodeMask(spans()).activityLogits),
-      (
-        logits, // all may be near 0
-      ) =>
-        assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), {
-          absolute: 2e-4,
-        }),
-    )
-  }
-})
-
-test('as a graph the whole network agrees too', () => {
-  for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    counted(
-      () => tf.tidy(() => decodeMask(golden.tensor('spans')).maskLogits),
-      (logits) => assertStream(logits, golden.values('spans.mask_logits')),
-    )
+    const activity = golden.values(`${prefix}activity`)
+    for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
+      assertPart(() => decodeMask(spans()).maskLogits, `${prefix}mask_logits`)
+      counted(
+        () => tf.tidy(() => decodeMask(spans()).activityLogits),
+        // All may be near 0.
+        (logits) => assertClose(logits.dataSync<'float32'>(), activity, { absolute: 2e-4 }),
+      )
+    }
   }
 })
 

@@ -34,30 +34,30 @@ test('tokens equal those of the reference tokenizer', () => {
   for (const prompt of prompts) assert.deepEqual(encoder.tokens(prompt), alone[prompt])
 })
 
-test('the embeddings agree', () => {
-  counted(
-    () => bert.embed(ids),
-    (x) => assertTokens(x, 'hidden_states.0'),
-  )
-})
+/** Each part takes what the reference stored before it. */
+const PARTS: Record<string, [name: string, run: () => Tensor]> = {
+  embeddings: ['hidden_states.0', () => bert.embed(ids)],
+  'first layer': [
+    'hidden_states.1',
+    () => bert.layers[0]!(golden.tensor('hidden_states.0'), keyBias(valid)),
+  ],
+  'other layers': [
+    'last_hidden_state',
+    () =>
+      bert.layers
+        .slice(1)
+        .reduce((x, layer) => layer(x, keyBias(valid)), golden.tensor('hidden_states.1')),
+  ],
+}
 
-test('the first layer agrees', () => {
-  const x = golden.tensor('hidden_states.0')
-  const bias = keyBias(valid)
-  counted(
-    () => bert.layers[0]!(x, bias),
-    (y) => assertTokens(y, 'hidden_states.1'),
-  )
-})
-
-test('the last layer agrees', () => {
-  const rest = bert.layers.slice(1)
-  const run = () =>
-    tf.tidy(() =>
-      rest.reduce((x, layer) => layer(x, keyBias(valid)), golden.tensor('hidden_states.1')),
+for (const [part, [name, run]] of Object.entries(PARTS)) {
+  test(`the ${part} agree`, () => {
+    counted(
+      () => tf.tidy(run),
+      (x) => assertTokens(x, name),
     )
-  counted(run, (y) => assertTokens(y, 'last_hidden_state'))
-})
+  })
+}
 
 test('the padded batch gives the embeddings', () => {
   const check = (embeddings: Tensor) =>

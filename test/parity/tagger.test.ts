@@ -16,19 +16,19 @@ import { tf, upload, type Tensor } from '../../models/tensorflow/tensor.ts'
 import { assertClose } from '../support/basics/assert-close.ts'
 import { chirp, noise } from '../support/media/signals.ts'
 import { assertStream, counted } from '../support/models/golden.ts'
+import { GoldenFile } from '../support/parity/golden-file.ts'
 
 const folderOf = (name: string) =>
   fileURLToPath(new URL(`../fixtures/parity/tagger/${name}`, import.meta.url))
 const file = folderOf('tiny.safetensors')
-const stored = openSafetensors(file)
-const values = (name: string) => stored.get(name)!.values() as Float32Array
-const tensor = (name: string): Tensor => upload(values(name), stored.get(name)!.shape)
+const golden = new GoldenFile(file, 'tiny.safetensors')
+const values = (name: string) => golden.values(name) as Float32Array
 
 const ROOT = 'weights.'
 const weights = Weights.of(
   file,
   new Map(
-    [...stored]
+    [...openSafetensors(file)]
       .filter(([name]) => name.startsWith(ROOT))
       .map(([name, one]) => [name.slice(ROOT.length), one]),
   ),
@@ -55,12 +55,15 @@ test('mel power and its logarithm agree', () => {
   const wave = () => upload(padded, [1, padded.length])
   const power = () => tf.tidy(() => melPower(wave(), framing))
   power().dispose() // caches the window
-  counted(power, (x) => assertStream(x, values('mel_power')))
-  counted(
-    () => tf.tidy(() => logMel(tensor('mel_power'))),
-    (x) => assertStream(x, values('log_mel')),
-  )
+  assertPart(power, 'mel_power')
+  assertPart(() => logMel(golden.tensor('mel_power')), 'log_mel')
 })
+
+const assertPart = (run: () => Tensor, name: string): void =>
+  counted(
+    () => tf.tidy(run),
+    (x) => assertStream(x, values(name)),
+  )
 
 const { halvings, blocks, steps } = network
 type Part = [name: string, input: string, run: (x: Tensor) => Tensor]
@@ -75,22 +78,11 @@ const parts: Part[] = [
 ]
 
 for (const [name, input, run] of parts) {
-  test(`${name} agrees`, () => {
-    counted(
-      () => tf.tidy(() => run(tensor(input))),
-      (x) => assertStream(x, values(name)),
-    )
-  })
+  test(`${name} agrees`, () => assertPart(() => run(golden.tensor(input)), name))
 }
 
 test('the whole network agrees', () => {
-  counted(
-    () => tf.tidy(() => runTagger(network)(tensor('log_mel'))),
-    (x) => {
-      assert.deepEqual(x.shape, [1, STEPS, sizes.classes])
-      assertStream(x, values('logits'))
-    },
-  )
+  assertPart(() => runTagger(network)(golden.tensor('log_mel')), 'logits')
 })
 
 test('the served weights agree, whatever a lane shares its batch with', () => {

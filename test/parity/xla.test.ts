@@ -18,7 +18,7 @@ const FILES = {
   'audiosep/network': 'as a graph',
   'htdemucs/network': 'as a graph',
   'roformer/network': 'as a graph',
-  'sam-audio/velocity': 'as a graph',
+  'sam-audio/flow': 'as a graph',
   'scnet/network': 'as a graph',
   'spleeter/network': 'as a graph',
 }

@@ -53,49 +53,33 @@ def answer_upload(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json=RESULT)
 
 
-def test_a_larger_file_is_sent_by_itself(mocked: Mocked, tmp_path: Path) -> None:
-    seen: list[str] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        seen.append(f"{request.method} {request.url.path}")
-        return answer_upload(request)
-
-    large = tmp_path / "large.wav"
-    with large.open("wb") as file:
-        file.truncate(32 * 2**20 + 1)
-    assert mocked(handler).separate(large, "a bell") == RESULT
-    assert seen == [
-        "POST /v1/files",
-        "PUT /place",
-        "POST /v1/queue/audio/separate",
-        "GET /v1/queue/requests/req_1/status/stream",
-        "GET /v1/queue/requests/req_1/result",
-    ]
-
-
-def test_the_sounds_of_a_file_are_one_call_or_of_a_larger_one_several(
-    mocked: Mocked, tmp_path: Path
+@pytest.mark.parametrize("task", ["separate", "sounds"])
+def test_a_file_is_one_call_or_a_larger_one_several(
+    mocked: Mocked, tmp_path: Path, task: str
 ) -> None:
     seen: list[str] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
         seen.append(f"{request.method} {request.url.path}")
-        if request.url.path == "/v1/audio/sounds":
-            assert b'name="prompt"' not in request.content
+        if request.url.path == f"/v1/audio/{task}":
+            assert (b'name="prompt"' in request.content) == (task == "separate")
             assert b'name="metadata"' in request.content
         return answer_upload(request)
 
     path = tmp_path / "a.wav"
     path.write_bytes(b"RIFF")
-    assert mocked(handler).sounds(path, {"input": {}, "metadata": {"take": 1}}) == RESULT
+    client = mocked(handler)
+    prompt = ["a bell"] if task == "separate" else []
+    call = getattr(client, task)
+    assert call(path, *prompt, {"input": {}, "metadata": {"take": 1}}) == RESULT
     with path.open("wb") as file:
         file.truncate(32 * 2**20 + 1)
-    assert mocked(handler).sounds(path) == RESULT
+    assert call(path, *prompt) == RESULT
     assert seen == [
-        "POST /v1/audio/sounds",
+        f"POST /v1/audio/{task}",
         "POST /v1/files",
         "PUT /place",
-        "POST /v1/queue/audio/sounds",
+        f"POST /v1/queue/audio/{task}",
         "GET /v1/queue/requests/req_1/status/stream",
         "GET /v1/queue/requests/req_1/result",
     ]

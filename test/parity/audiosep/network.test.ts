@@ -1,6 +1,5 @@
 /** AudioSep against its reference, and at the published size. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { openCheckpoint } from '../../support/parity/audiosep/checkpoint.ts'
 import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { isUsedTensor } from '../../../models/audiosep/checkpoint.ts'
@@ -8,14 +7,12 @@ import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
 import { loadNetwork } from '../../../models/audiosep/network/network.ts'
 import { spectrumOf, wavesOf } from '../../../models/audiosep/spectrum.ts'
 import { loadTextEncoder } from '../../../models/audiosep/text.ts'
-import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
-import { randomWeights } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
 import {
   fixtureFolder,
-  readInventory,
   testGraph,
+  testPublished,
   testStages,
 } from '../../support/models/open-model.ts'
 
@@ -36,16 +33,15 @@ const separate = (waves: Tensor): Tensor =>
   })
 testGraph(tf.tensor2d(noise(3 * SAMPLES, 1, 0.1), [3, SAMPLES]), separate, 2e-6)
 
-test('every tensor of the published checkpoint is read at its shape', async () => {
-  const { shapes } = readInventory(FOLDER, 'audiosep')
-  await withShapeBinding(async () => {
-    const used = Object.entries(shapes).filter(([name]) => isUsedTensor(name))
-    const weights = randomWeights(Object.fromEntries(used))
+testPublished(
+  FOLDER,
+  'audiosep',
+  (weights) => {
     const config = readAudioSepConfig(weights, { sampleRate: 32_000 })
     assert.deepEqual(config.channels, [32, 64, 128, 256, 384, 384])
     assert.deepEqual([config.window, config.hop, config.text.heads], [2048, 320, 12])
     loadNetwork(weights.at('ss_model'), config)
     loadTextEncoder(weights.at('query_encoder').at('model'), config.text)
-    weights.assertAllRead()
-  })
-})
+  },
+  (shapes) => Object.fromEntries(Object.entries(shapes).filter(([name]) => isUsedTensor(name))),
+)

@@ -37,7 +37,7 @@ const wave = noise(10 * hop - 7, 3)
 test('the model loads from its own folder, or from one that holds its parts', async () => {
   const again = await loadSamAudio(MODEL_FOLDER)
   assert.deepEqual(again.description, model.description)
-  assert.equal(model.description.parameters > 0, true)
+  assert.ok(model.description.parameters > 0)
   assert.match(model.description.weightsSha256, /^[0-9a-f]{64}$/)
   await assert.rejects(loadSamAudio(`${FIXTURES}/../parity/mini`), /no config.json/)
 })
@@ -46,7 +46,7 @@ test('the target is as long as the chunk, whatever its length', () => {
   for (const samples of [1, 2, hop - 1, hop, hop + 1, 7 * hop]) {
     const { target, score } = separateOne(model, request(noise(samples, samples)))
     assert.deepEqual([target.length, target[0]!.length], [1, samples])
-    assert.equal([...target[0]!, score].every(Number.isFinite), true)
+    assert.ok([...target[0]!, score].every(Number.isFinite))
   }
 })
 
@@ -63,9 +63,11 @@ test('a lane takes a step per slice to encode, those of its acceleration, and a 
   assert.deepEqual([steps(128, 'fast'), steps(192, 'fast')], [10, 12])
 })
 
-test('heads of one chunk encode it once, whichever steps first', () => {
+test('heads of one chunk encode it once, whichever steps first, and leave nothing behind', () => {
   const chunk = noise(300 * hop, 77) // three slices
   const heads = [1, 2].map((seed) => ({ prompt: 'rain', seed }))
+  const alone = separateOne(model, request(chunk.slice(), heads[1]!))
+  const before = tf.memory().numTensors
   const [first, second] = model.open(request(chunk.slice()), heads)
   const { encoding } = (first as SamAudioLane).plan
   model.step([first!])
@@ -76,8 +78,8 @@ test('heads of one chunk encode it once, whichever steps first', () => {
   assert.deepEqual([first!.steps, second!.steps], [14, 14])
   model.discard(first!) // its encoding stays for the other
   while (second!.stepsDone < second!.steps) model.step([second!])
-  const alone = separateOne(model, request(chunk.slice(), heads[1]!))
   assertClose(closeLane(model, second!).target[0]!, alone.target[0]!, IN_A_BATCH)
+  assert.equal(tf.memory().numTensors, before)
 })
 
 test('a target stays in the channels of its sound', () => {
@@ -161,21 +163,6 @@ function separateStaggered(requests: readonly LaneRequest[], after: readonly num
   }
 }
 
-test('candidates of a chunk share its encoding, and lanes leave nothing behind', () => {
-  const chunk = noise(12 * hop, 99)
-  separateOne(model, request(chunk))
-  const before = tf.memory().numTensors
-  const heads = [1, 2, 3].map((seed) => ({ prompt: 'rain', seed, candidate: seed - 1 }))
-  const lanes = model.open(request(chunk.slice()), heads)
-  const encodings = new Set(lanes.map((lane) => (lane as SamAudioLane).plan.encoding))
-  assert.equal(encodings.size, 1)
-  while (lanes[0]!.stepsDone < lanes[0]!.steps) model.step(lanes)
-  const results = lanes.map((lane) => closeLane(model, lane))
-  assert.equal(new Set(results.map(({ target }) => target[0]![5])).size, 3)
-  model.discard(openLane(model, request(chunk)))
-  assert.equal(tf.memory().numTensors, before)
-})
-
 /** Frames that two chunks share, and by how many frames the second one starts later. */
 const SHARED = 60
 const LATER = 20
@@ -204,7 +191,7 @@ function rms(wave: Float32Array, from: number, to: number): number {
   return Math.sqrt(part.reduce((sum, x) => sum + x ** 2, 0) / part.length)
 }
 
-test("a chunk inpainted with the previous one's overlap state renders the same where they overlap", (t) => {
+test("a chunk inpainted with the previous one's overlap state renders the same where they overlap", () => {
   const { earlier, later, overlapState } = overlaps()
   const differences = (more: Partial<LaneRequest>) => {
     const other = later(more)
@@ -214,26 +201,10 @@ test("a chunk inpainted with the previous one's overlap state renders the same w
     const faded = difference.map(
       (x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))),
     )
-    return {
-      whole: rms(difference, 0, SHARED),
-      middle: rms(difference, 25, 35),
-      faded: rms(faded, 0, SHARED),
-    }
+    return { middle: rms(difference, 25, 35), faded: rms(faded, 0, SHARED) }
   }
   const following = differences({ overlapState })
-  const sharing = differences({})
   const independent = differences({ seed: 2 })
-  for (const [name, { whole, middle, faded }] of Object.entries({
-    following,
-    sharing,
-    independent,
-  })) {
-    t.diagnostic(
-      `${name}: they differ by ${whole.toFixed(4)}, in the middle by ${middle.toFixed(5)}, ` +
-        `cross-faded by ${faded.toFixed(4)}`,
-    )
-  }
-  t.diagnostic(`the sound itself is ${rms(earlier, 0, SHARED).toFixed(4)}`)
   assert.ok(following.faded < 0.05 * independent.faded, 'cross-faded')
   assert.ok(
     following.middle < 1e-3 * independent.middle,
@@ -340,41 +311,35 @@ test('a step that runs out of memory anywhere leaves its lanes as they were', ()
   const lanes = requests.map((each) => openLane(model, each))
   const { binding } = native
   let calls = 0
-  /** Runs a step that fails at this call to TensorFlow; returns how many tensors it leaked. */
-  const failAt = (call: number) => {
+  /** Runs a step that fails at this call to TensorFlow. */
+  const stepFailingAt = (call: number) => {
     calls = 0
     const executeOp: Binding['executeOp'] = (...operation) => {
       if (++calls === call) throw new Error('Invalid TF_Status: 8')
       return binding.executeOp(...operation)
     }
     native.binding = Object.create(binding, { executeOp: { value: executeOp } }) as Binding
-    const done = lanes.map(({ stepsDone }) => stepsDone)
-    const before = tf.memory().numTensors
-    assert.throws(() => model.step(lanes), /TF_Status: 8/)
-    native.binding = binding
+    try {
+      model.step(lanes)
+    } finally {
+      native.binding = binding
+    }
+  }
+  model.step(lanes) // encodes, and starts the flows
+  model.step(lanes)
+  stepFailingAt(Infinity)
+  const all = calls
+  const done = lanes.map(({ stepsDone }) => stepsDone)
+  const before = tf.memory().numTensors
+  // The last operations make the new state of each lane.
+  for (const fromEnd of [0, 1, 2, 3, 5, 8, all - 1]) {
+    assert.throws(() => stepFailingAt(all - fromEnd), /TF_Status: 8/)
     assert.deepEqual(
       lanes.map(({ stepsDone }) => stepsDone),
       done,
     )
-    return tf.memory().numTensors - before
+    assert.equal(tf.memory().numTensors, before, `${fromEnd} calls from the end`)
   }
-  model.step(lanes) // encodes, and starts the flows
-  model.step(lanes)
-  const counted = Object.create(binding, {
-    executeOp: {
-      value: (...operation: Parameters<Binding['executeOp']>) => {
-        calls += 1
-        return binding.executeOp(...operation)
-      },
-    },
-  }) as Binding
-  native.binding = counted
-  calls = 0
-  model.step(lanes)
-  native.binding = binding
-  const all = calls
-  // The last operations make the new state of each lane.
-  for (const fromEnd of [0, 1, 2, 3, 5, 8, all - 1]) assert.equal(failAt(all - fromEnd), 0)
   while (lanes.some(({ stepsDone, steps }) => stepsDone < steps)) model.step(lanes)
   for (const [i, lane] of lanes.entries()) {
     const { target } = closeLane(model, lane)

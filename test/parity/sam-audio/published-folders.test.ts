@@ -11,9 +11,9 @@ import { loadEncoder, TRANSFORMERS } from '../../../models/sam-audio/codec/encod
 import { readSpanPredictorConfig } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
-import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
+import { writeSafetensors } from '../../../models/checkpoint/write-safetensors.ts'
 import { takeInventory } from '../../../scripts/cli/model/inventory.ts'
 import { assertClose } from '../../support/basics/assert-close.ts'
 import { noise } from '../../support/models/lanes.ts'
@@ -30,29 +30,6 @@ function copyOf(part: string, name: string): string {
 }
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
-
-/** Writes these tensors of a safetensors file to a new file. */
-function writeTensors(file: string, from: string, names: readonly string[]): void {
-  const tensors = openTensors(from)
-  writeAll(file, new Map(names.map((name) => [name, tensors.get(name)!])))
-}
-
-function writeAll(file: string, tensors: ReadonlyMap<string, StoredTensor>): void {
-  const names = [...tensors.keys()]
-  const header: Record<string, unknown> = {}
-  const data = names.map((name) =>
-    Buffer.from(Float32Array.from(tensors.get(name)!.values()).buffer),
-  )
-  let at = 0
-  for (const name of names) {
-    const { shape } = tensors.get(name)!
-    header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += 4 * countOf(shape))] }
-  }
-  const text = Buffer.from(JSON.stringify(header))
-  const length = Buffer.alloc(8)
-  length.writeBigUInt64LE(BigInt(text.length))
-  writeFileSync(file, Buffer.concat([length, text, ...data]))
-}
 
 const PROMPTS = ['man speaking', 'a dog barking loudly in the distance']
 
@@ -73,19 +50,15 @@ test('T5 without tokenizer_config.json takes its padding from config.json', asyn
 test('weights in several files equal those in one', async () => {
   const folder = copyOf('t5-tiny', 'sharded')
   const whole = join(folder, 'model.safetensors')
-  const names = [...openTensors(whole).keys()]
-  const map = Object.fromEntries(
-    names.map((name, i) => [name, `model-0000${1 + (i % 2)}-of-00002.safetensors`]),
-  )
-  for (const shard of new Set(Object.values(map))) {
-    writeTensors(
-      join(folder, shard),
-      whole,
-      names.filter((name) => map[name] === shard),
-    )
+  const tensors = [...openTensors(whole)]
+  const shardOf = (i: number) => `model-0000${1 + (i % 2)}-of-00002.safetensors`
+  for (const half of [0, 1]) {
+    const part = new Map(tensors.filter((_, i) => i % 2 === half))
+    await writeSafetensors(join(folder, shardOf(half)), part, 'float32')
   }
   rmSync(whole)
   const index = join(folder, 'model.safetensors.index.json')
+  const map = Object.fromEntries(tensors.map(([name], i) => [name, shardOf(i)]))
   writeFileSync(index, JSON.stringify({ metadata: {}, weight_map: map }))
   assert.deepEqual(await statesOf(folder), await statesOf(join(FIXTURES, 't5-tiny')))
   const text = (await takeInventory(folder)).parts.find(({ part }) => part === 'text')!
@@ -141,7 +114,7 @@ test('the base of rotary positions is read in either spelling, and required', as
 })
 
 /** Creates a judge folder in the spelling of transformers, with the span predictor's codec. */
-function transformersJudge(): string {
+async function transformersJudge(): Promise<string> {
   const folder = copyOf('judge-tiny', 'transformers')
   const judgeTensors = [...openTensors(join(folder, 'checkpoint.pt'))].filter(
     ([name]) => !name.startsWith('audio_codec.'),
@@ -149,7 +122,8 @@ function transformersJudge(): string {
   const codec = [...openTensors(join(FIXTURES, 'pe-a-frame-tiny/model.safetensors'))]
     .filter(([name]) => name.startsWith('audio_model.dac_vae_encoder.'))
     .map(([name, tensor]) => [name.replace('audio_model.', ''), tensor] as const)
-  writeAll(join(folder, 'model.safetensors'), new Map([...judgeTensors, ...codec]))
+  const file = join(folder, 'model.safetensors')
+  await writeSafetensors(file, new Map([...judgeTensors, ...codec]), 'float32')
   rmSync(join(folder, 'checkpoint.pt'))
   const { audio_codec: _, ...config } = readJson(join(folder, 'config.json'))
   const spans = readJson(join(FIXTURES, 'pe-a-frame-tiny/config.json'))
@@ -186,13 +160,13 @@ test('the codec in the spelling of transformers gives what the reference gave', 
   }))
 
 test('a judge in the spelling of transformers is found without problems, and judges', async () => {
-  const folder = transformersJudge()
+  const folder = await transformersJudge()
   const { parts, warnings } = await takeInventory(folder)
   const judge = parts.find(({ part }) => part === 'judge')!
   assert.deepEqual([judge.folder, judge.problems, warnings.length], [folder, [], 0])
   const verdict = { mixture: noise(960, 1), separated: noise(960, 2), prompt: 'rain' }
   const [scores] = (await loadJudge(folder)).judge([verdict])
-  assert.equal(Object.values(scores!).every(Number.isFinite), true)
+  assert.ok(Object.values(scores!).every(Number.isFinite))
 })
 
 test('a folder that looks like a part but is not used gives a warning that says why', async () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { openScnet } from '../../support/parity/scnet/open.ts'
-import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { levelLengths, readScnetConfig } from '../../../models/scnet/config.ts'
 import { loadLstmInOne, loadLstmInSteps } from '../../../models/scnet/network/lstm.ts'
 import { loadNetwork } from '../../../models/scnet/network/network.ts'
@@ -14,6 +13,8 @@ import {
   fixtureFolder,
   readInventory,
   testGraph,
+  testPublished,
+  testRefusals,
   testStages,
 } from '../../support/models/open-model.ts'
 
@@ -78,24 +79,17 @@ const LENGTHS: Readonly<Record<string, number[][]>> = {
 }
 
 for (const [name, expected] of Object.entries(LENGTHS)) {
-  test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
-    const { kwargs, shapes } = readInventory(FOLDER, name)
-    const config = readScnetConfig({ model: kwargs })
-    assert.deepEqual(
-      levelLengths(config).map(({ before, after }) => [...before, ...after]),
-      expected,
-    )
-    await withShapeBinding(async () => {
-      const weights = randomWeights(shapes)
-      loadNetwork(weights, config)
-      weights.assertAllRead()
-    })
+  testPublished(FOLDER, name, (weights, model) => {
+    const config = readScnetConfig({ model })
+    const lengths = levelLengths(config).map(({ before, after }) => [...before, ...after])
+    assert.deepEqual(lengths, expected)
+    loadNetwork(weights, config)
   })
 }
 
-test('an unsupported configuration is refused by name', () => {
-  const { kwargs } = readInventory(FOLDER, 'scnet')
-  const cases: [object, RegExp][] = [
+const { kwargs } = readInventory(FOLDER, 'scnet')
+testRefusals(
+  [
     [{ win_size: 2048 }, /whose window is shorter than its transform is not supported/],
     [{ nfft: 4095, win_size: 4095 }, /nfft to be an even number, not 4095/],
     [{ dims: [2, 32] }, /dims to begin with twice its audio_channels, not \[2,32\]/],
@@ -105,8 +99,6 @@ test('an unsupported configuration is refused by name', () => {
     [{ num_dplayer: 5 }, /num_dplayer to be even, not 5/],
     [{ sources: [] }, /sources to be 1 to 16 names of stems/],
     [{ expand: undefined }, /expand to be a whole number from 1 to \d+, not nothing/],
-  ]
-  for (const [more, message] of cases) {
-    assert.throws(() => readScnetConfig({ model: { ...kwargs, ...more } }), message)
-  }
-})
+  ],
+  (change) => readScnetConfig({ model: { ...kwargs, ...change } }),
+)

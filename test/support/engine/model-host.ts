@@ -17,11 +17,7 @@ export const TINY_FILE = readFileSync(TINY_CHECKPOINT)
 export const TINY_SHA256 = createHash('sha256').update(TINY_FILE).digest('hex')
 
 /** Returns true if it has answered the request itself; `count` is the number of requests so far. */
-export type HostAnswer = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  count: number,
-) => boolean
+type HostAnswer = (request: IncomingMessage, response: ServerResponse, count: number) => boolean
 
 /** Starts a host that supports resumed downloads; `answer` may handle requests differently. */
 export async function startModelHost(

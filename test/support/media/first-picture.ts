@@ -15,7 +15,7 @@ import { Codec, CodecContext, Frame } from 'node-av/lib'
 import { isVideo, pixelAspectOf } from '../../../engine/media/read/open-media.ts'
 import { PacketReader } from '../../../engine/media/read/packet-reader.ts'
 
-export interface FirstPicture {
+interface FirstPicture {
   width: number
   height: number
   /** Pixel aspect ratio as stated by the container, and by the coded stream. */

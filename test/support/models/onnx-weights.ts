@@ -24,7 +24,7 @@ const FLOAT = 1
 const UNNAMED = /^onnx::/
 
 /** Returns the name of the parameter that a node of a module uses; the module may be the root. */
-export type ParameterName = (module: string, operation: string) => string
+type ParameterName = (module: string, operation: string) => string
 
 /** @throws Error naming a tensor whose numbers can't be read */
 export function readOnnxWeights(file: string, nameOf: ParameterName): Map<string, NamedTensor> {

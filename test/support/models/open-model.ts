@@ -6,10 +6,12 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { agrees } from '../parity/comparison.ts'
 import { openComparable } from '../parity/comparable.ts'
+import type { Weights } from '../../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { assertClose } from '../basics/assert-close.ts'
-import type { Shapes } from './random-weights.ts'
+import { randomWeights, type Shapes } from './random-weights.ts'
 
 export const fixtureFolder = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
@@ -39,6 +41,35 @@ export function readInventory(folder: string, name: string) {
   const keys = inventory.keys as [name: string, shape: number[]][]
   const shapes: Shapes = Object.fromEntries(keys.map(([key, shape]) => [key, shape]))
   return { ...inventory, shapes } as { kwargs: Record<string, unknown>; shapes: Shapes }
+}
+
+/**
+ * Defines a test that a network reads every tensor of a published checkpoint, at its shape.
+ * @param folder that has the inventory of `name`
+ */
+export function testPublished(
+  folder: string,
+  name: string,
+  load: (weights: Weights, kwargs: Record<string, unknown>) => void,
+  shapesOf = (shapes: Shapes): Shapes => shapes,
+): void {
+  test(`${name}: every tensor of the published checkpoint is read at its shape`, () =>
+    withShapeBinding(async () => {
+      const { kwargs, shapes } = readInventory(folder, name)
+      const weights = randomWeights(shapesOf(shapes))
+      load(weights, kwargs)
+      weights.assertAllRead()
+    }))
+}
+
+/** Defines a test that each change of a configuration is refused with its message. */
+export function testRefusals(
+  cases: readonly (readonly [change: object, message: RegExp])[],
+  readChanged: (change: object) => unknown,
+): void {
+  test('an unsupported configuration is refused by name', () => {
+    for (const [change, message] of cases) assert.throws(() => readChanged(change), message)
+  })
 }
 
 /**

@@ -24,7 +24,7 @@ const INTEGRITY =
 
 const INVENTORY = new URL('../../fixtures/htdemucs/htdemucs.inventory.json', import.meta.url)
 
-export interface PublishedHTDemucs {
+interface PublishedHTDemucs {
   /** Path of the network within the package. */
   onnx: string
   /** A folder of installed models that contains `htdemucs`. */

@@ -21,17 +21,13 @@ export const PUBLISHED_CODEC: CodecConfig = {
 }
 
 /** Returns weights of these shapes, scaled so that activations neither vanish nor explode. */
-export const randomWeights = (shapes: Shapes): Weights =>
-  Weights.of('random weights', randomTensors(shapes))
-
-/** Returns the same weights as tensors by name, to be written to a file. */
-function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
+export function randomWeights(shapes: Shapes): Weights {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {
     const count = shape.reduce((product, size) => product * size, 1)
     const values = (scratch?: Scratch) => randomValues(name, shape, roomFor(count, scratch))
     return [name, { shape, type: 'F32', bytes: 4 * count, values }]
   })
-  return new Map(tensors)
+  return Weights.of('random weights', new Map(tensors))
 }
 
 const roomFor = (count: number, scratch?: Scratch): Float32Array =>
@@ -92,7 +88,7 @@ export function transformerShapes(config: TransformerConfig, features: number): 
   }
 }
 
-/** Shapes of the codec, without its watermark. */
+/** Shapes of the codec, without the watermark, which is never read. */
 export function codecShapes(config: CodecConfig): Shapes {
   const { encoderDim, encoderRates, latentDim, decoderDim, decoderRates, codebookDim } = config
   const unit = (name: string, dim: number): Shapes => ({
@@ -132,51 +128,6 @@ export function codecShapes(config: CodecConfig): Shapes {
     ...each([...decoderRates.entries()], ([i, stride]) => decoderBlock(stride, i)),
     ...snake(`${end}.0`, narrowest),
     ...convolution(`${end}.1`, [1, narrowest, 7], 1),
-  }
-}
-
-export interface WatermarkSizes {
-  channels: number
-  hiddenDim: number
-  codeDim: number
-  bits: number
-  /** Rate of each block of the decoder. */
-  rates: readonly number[]
-}
-
-/** Shapes of the watermark, whose weights are stored among those of the codec's decoder. */
-export function watermarkShapes({ decoderRates }: CodecConfig, sizes: WatermarkSizes): Shapes {
-  const { channels, hiddenDim, codeDim, bits, rates } = sizes
-  const unit = (name: string, dim: number): Shapes => ({
-    ...linear(`${name}.block.1`, [Math.floor(dim / 2), dim, 3], Math.floor(dim / 2)),
-    ...linear(`${name}.block.3`, [dim, Math.floor(dim / 2), 1], dim),
-  })
-  const block = (stride: number, i: number): Shapes => {
-    const [name, wide] = [`model.${i + 1}.block`, hiddenDim / 2 ** i]
-    return {
-      ...linear(`${name}.3`, [wide, wide / 2, 2 * stride], wide / 2),
-      ...unit(`${name}.6`, wide / 2),
-      ...unit(`${name}.7`, wide / 2),
-      ...linear(`${name}.11`, [wide, wide / 2, 2 * stride], wide),
-    }
-  }
-  const lstm = (name: string): Shapes =>
-    each([0, 1], (layer) =>
-      each(['ih', 'hh'], (kind) => ({
-        [`${name}.lstm.weight_${kind}_l${layer}`]: [4 * hiddenDim, hiddenDim],
-        [`${name}.lstm.bias_${kind}_l${layer}`]: [4 * hiddenDim],
-      })),
-    )
-  const [encoder, decoder] = ['wm_model.encoder_block', 'wm_model.decoder_block']
-  return {
-    ...each([...decoderRates.keys()], (i) => block(rates[i]!, i)),
-    ...linear(`${encoder}.pre.3`, [channels, 1, 7], channels),
-    ...lstm(`${encoder}.post.0`),
-    ...linear(`${encoder}.post.2`, [codeDim, hiddenDim, 7], codeDim),
-    'wm_model.msg_processor.msg_processor.weight': [2 * bits, codeDim],
-    ...linear(`${decoder}.pre.0`, [hiddenDim, codeDim, 7], hiddenDim),
-    ...lstm(`${decoder}.pre.1`),
-    ...linear(`${decoder}.post.1`, [1, channels, 7], 1),
   }
 }
 

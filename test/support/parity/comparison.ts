@@ -1,4 +1,5 @@
 /** The difference between a result of this port and the reference's. */
+import { tf } from '../../../models/tensorflow/tensor.ts'
 
 export interface Comparison {
   /** File of the reference, and the tensor in it. */
@@ -39,3 +40,12 @@ export function compareExactly(
 }
 
 export const agrees = ({ error, allowed }: Comparison): boolean => error <= allowed
+
+/** Returns the result of `compare`, and frees every tensor that `compare` made. */
+export function withTidy(compare: () => Comparison[]): Comparison[] {
+  let comparisons: Comparison[] = []
+  tf.tidy(() => {
+    comparisons = compare()
+  })
+  return comparisons
+}

@@ -22,7 +22,7 @@ export class GoldenFile {
   readonly #entry: ManifestEntry
   readonly #untouched: Set<string>
 
-  constructor(path: string, file: string, entry: ManifestEntry) {
+  constructor(path: string, file: string, entry: ManifestEntry = {}) {
     this.#file = file
     this.#stored = openSafetensors(path)
     this.#entry = entry
@@ -50,21 +50,11 @@ export class GoldenFile {
     return this.#find(name).values()
   }
 
-  /**
-   * Returns the waves `name.0`, `name.1` and so on.
-   * @param lengths samples of each, if the manifest states them
-   * @throws Error naming a wave of a different length
-   */
-  waves(name: string, count: number, lengths?: readonly number[]): Float32Array[] {
-    return Array.from({ length: count }, (_, row) => {
-      const wave = Float32Array.from(this.values(`${name}.${row}`))
-      const stated = lengths?.[row] ?? wave.length
-      if (wave.length === stated) return wave
-      throw new Error(
-        `${this.#file}: ${name}.${row} has ${wave.length} samples, not the ` +
-          `${stated} of the manifest's inputs`,
-      )
-    })
+  /** Returns the waves `name.0`, `name.1` and so on. */
+  waves(name: string, count: number): Float32Array[] {
+    return Array.from({ length: count }, (_, row) =>
+      Float32Array.from(this.values(`${name}.${row}`)),
+    )
   }
 
   /** Returns the stored tensor as float32, converting int32. The caller frees it. */

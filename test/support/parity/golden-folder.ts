@@ -4,6 +4,8 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Part } from '../../../models/sam-audio/checkpoint-folders.ts'
+import type { Comparison } from './comparison.ts'
 import { GoldenFile, type ManifestEntry } from './golden-file.ts'
 
 export interface Manifest {
@@ -12,8 +14,15 @@ export interface Manifest {
   files: Readonly<Record<string, ManifestEntry>>
   /** For SCNet: whether the network normalizes the level of each chunk's spectrum. */
   normalize_spectrogram?: boolean
-  /** Inputs of SAM-Audio's runs, in the format of `inputsOf`. */
-  inputs?: unknown
+}
+
+/** Compares a part of a model, or all of it, with what a folder has of its reference. */
+export interface Stage<Folder extends GoldenFolder = GoldenFolder> {
+  /** For SAM-Audio: the folders of models that the stage loads. */
+  parts?: readonly Part[]
+  /** The files that the stage compares with. */
+  files: readonly string[]
+  run(folder: Folder): Promise<Comparison[]>
 }
 
 const MANIFEST = 'MANIFEST.json'
@@ -23,7 +32,7 @@ export class GoldenFolder {
   readonly manifest: Manifest
   readonly #opened = new Map<string, GoldenFile>()
 
-  private constructor(folder: string, manifest: Manifest) {
+  protected constructor(folder: string, manifest: Manifest) {
     this.folder = folder
     this.manifest = manifest
   }
@@ -43,6 +52,11 @@ export class GoldenFolder {
 
   has(file: string): boolean {
     return existsSync(join(this.folder, file))
+  }
+
+  /** Returns what a stage needs and the folder lacks. */
+  missingFor({ files }: Pick<Stage, 'parts' | 'files'>): string[] {
+    return files.filter((file) => !this.has(file))
   }
 
   /** @throws Error naming the file if it is missing or invalid */

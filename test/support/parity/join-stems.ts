@@ -2,7 +2,7 @@
 import { WeightedJoiner } from '../../../engine/job/weighted-joiner.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 
-export interface StemsWindow {
+interface StemsWindow {
   /** First sample in the song. */
   start: number
   /** [stems, channels, length] */

@@ -9,33 +9,25 @@ import {
   type Part,
   type PartFolders,
 } from '../../../models/sam-audio/checkpoint-folders.ts'
-import type { GoldenFile } from './golden-file.ts'
-import { GoldenFolder } from './golden-folder.ts'
-import { inputsOf, type Inputs } from './inputs.ts'
+import { GoldenFolder, type Manifest, type Stage } from './golden-folder.ts'
 
-export class Reference {
+export class Reference extends GoldenFolder {
   readonly parts: PartFolders
-  readonly inputs: Inputs
-  readonly #golden: GoldenFolder
 
-  private constructor(golden: GoldenFolder, inputs: Inputs, parts: PartFolders) {
-    this.#golden = golden
-    this.inputs = inputs
+  private constructor(folder: string, manifest: Manifest, parts: PartFolders) {
+    super(folder, manifest)
     this.parts = parts
   }
 
-  /**
-   * @throws Error if there is no manifest, its inputs are invalid, or it is unclear which folder
-   *   holds which part
-   */
-  static async open(folder: string): Promise<Reference> {
+  /** @throws Error if there is no manifest, or if it is unclear which folder holds which part */
+  static override async open(folder: string): Promise<Reference> {
     const golden = await GoldenFolder.open(join(folder, 'golden'))
-    const inputs = inputsOf(golden.manifestFile, golden.manifest.inputs)
-    return new Reference(golden, inputs, await findParts(folder))
+    return new Reference(golden.folder, golden.manifest, await findParts(folder))
   }
 
-  has(file: string): boolean {
-    return this.#golden.has(file)
+  override missingFor(stage: Pick<Stage, 'parts' | 'files'>): string[] {
+    const missing = stage.parts?.filter((part) => !this.parts[part]) ?? []
+    return [...missing.map((part) => `the ${part} part`), ...super.missingFor(stage)]
   }
 
   /**
@@ -56,19 +48,5 @@ export class Reference {
     const folder = this.folderOf(part)
     const config = await readConfig(join(folder, 'config.json'))
     return { config, checkpoint: await findCheckpoint(folder) }
-  }
-
-  /** @throws Error naming the file if it is missing or invalid */
-  golden(file: string): GoldenFile {
-    return this.#golden.golden(file)
-  }
-
-  /** See `GoldenFolder.untouched`. */
-  get untouched(): GoldenFolder['untouched'] {
-    return this.#golden.untouched
-  }
-
-  json<T>(file: string): Promise<T> {
-    return this.#golden.json(file)
   }
 }

@@ -8,7 +8,6 @@ import {
   defaultsOf,
   keyOf,
   knobsFor,
-  nameOf,
   type Candidate,
   type Knob,
 } from '../../../bench/tune/candidates.ts'
@@ -33,15 +32,6 @@ test('batches for which the memory would not do are not tried', () => {
   assert.deepEqual(batch!.levels, ['313', '626', '1252', '2504', '4096'])
 })
 
-test('every knob begins at one of its levels, and a candidate is named by what it changes', () => {
-  const knobs = knobsFor(MACHINE)
-  for (const knob of knobs) assert.ok(knob.levels.includes(knob.default), knob.name)
-  const defaults = defaultsOf(knobs)
-  assert.equal(nameOf(defaults, defaults), 'defaults')
-  assert.equal(nameOf({ ...defaults, JOBS_MAX: '4' }, defaults), 'JOBS_MAX=4')
-  assert.equal(keyOf({ a: '1', b: '2' }), keyOf({ b: '2', a: '1' }))
-})
-
 const LEVELS = ['0', '1', '2', '3', '4', '5']
 const knob = (name: string, start: number): Knob => ({
   name,
@@ -55,6 +45,12 @@ const hill = (tops: Record<string, number>) => (candidate: Candidate) =>
     (value, [name, top]) => value * 0.8 ** Math.abs(Number(candidate[name]) - top),
     100,
   )
+
+const search = (
+  knobs: Knob[],
+  measure: (candidate: Candidate) => Promise<number>,
+  hasTimeLeft = () => true,
+) => climb({ knobs, start: defaultsOf(knobs), hasTimeLeft, measure })
 
 const level = fc.integer({ min: 0, max: 5 })
 
@@ -70,14 +66,9 @@ test('the search finds the top of any hill, having tried few of its places', asy
         const value = hill(Object.fromEntries(names.map((name, i) => [name, tops[i]!])))
         const random = seededRandom(seed)
         const tried = new Set<string>()
-        const { ranking, ended } = await climb({
-          knobs,
-          start: defaultsOf(knobs),
-          hasTimeLeft: () => true,
-          async measure(candidate) {
-            tried.add(keyOf(candidate))
-            return value(candidate) * (0.97 + 0.06 * random())
-          },
+        const { ranking, ended } = await search(knobs, async (candidate) => {
+          tried.add(keyOf(candidate))
+          return value(candidate) * (0.97 + 0.06 * random())
         })
         assert.equal(ended, 'converged')
         const best = ranking[0]!.candidate
@@ -90,61 +81,28 @@ test('the search finds the top of any hill, having tried few of its places', asy
 })
 
 test('a setting is tried again once another has made way for it', async () => {
-  const knobs = [knob('a', 0), knob('b', 0)]
-  const { ranking } = await climb({
-    knobs,
-    start: defaultsOf(knobs),
-    hasTimeLeft: () => true,
-    // Jobs gain nothing where batches have no room, and then do.
-    measure: async ({ a, b }) =>
-      100 * 1.2 ** Math.min(Number(a), Number(b) * 2) * 1.05 ** Number(b),
-  })
+  // Jobs gain nothing where batches have no room, and then do.
+  const { ranking } = await search(
+    [knob('a', 0), knob('b', 0)],
+    async ({ a, b }) => 100 * 1.2 ** Math.min(Number(a), Number(b) * 2) * 1.05 ** Number(b),
+  )
   assert.deepEqual(ranking[0]!.candidate, { a: '5', b: '5' })
 })
 
-test('what slows the machine for a while moves the search nowhere', async () => {
-  const knobs = [knob('a', 2), knob('b', 2)]
-  const random = seededRandom(9)
-  let moved = 0
-  for (let search = 0; search < 20; search += 1) {
-    let slow = 1
-    const { ranking } = await climb({
-      knobs,
-      start: defaultsOf(knobs),
-      hasTimeLeft: () => true,
-      async measure() {
-        slow = Math.max(0.4, Math.min(1, slow + 0.1 * (random() - 0.5)))
-        return 100 * slow * (0.99 + 0.02 * random())
-      },
-    })
-    // The start and its four neighbours: nothing is better than the start.
-    if (ranking.length > 5) moved += 1
-  }
-  assert.ok(moved <= 3, `${moved} of 20 moved on a plain`)
-})
-
 test('a candidate that fails is dropped', async () => {
-  const knobs = [knob('a', 2)]
-  const { ranking } = await climb({
-    knobs,
-    start: defaultsOf(knobs),
-    hasTimeLeft: () => true,
-    measure: async ({ a }) => (a === '3' ? 0 : 10),
-  })
+  const { ranking } = await search([knob('a', 2)], async ({ a }) => (a === '3' ? 0 : 10))
   const { candidate, score } = ranking.at(-1)!
   assert.equal(candidate.a, '3')
   assert.ok(score < 0.01, `${score}`)
 })
 
 test('a search that is out of time answers with what it has', async () => {
-  const knobs = [knob('a', 0), knob('b', 0)]
   let left = 2
-  const { ranking, ended } = await climb({
-    knobs,
-    start: defaultsOf(knobs),
-    hasTimeLeft: () => (left -= 1) >= 0,
-    measure: async ({ a }) => 10 * (1 + Number(a)),
-  })
+  const { ranking, ended } = await search(
+    [knob('a', 0), knob('b', 0)],
+    async ({ a }) => 10 * (1 + Number(a)),
+    () => (left -= 1) >= 0,
+  )
   assert.equal(ended, 'out of time')
   assert.equal(ranking[0]!.candidate.a, '2')
 })

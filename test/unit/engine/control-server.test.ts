@@ -6,15 +6,18 @@ import { ModelRefusal } from '../../../engine/model-refusal.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 import { healthOf } from '../../support/engine/health.ts'
 
-async function start(t: TestContext, engine: Partial<ControlledEngine>, host = '127.0.0.1') {
+async function startServer(t: TestContext, engine: Partial<ControlledEngine>, host = '127.0.0.1') {
   const server = await startControlServer(host, 0, engine as ControlledEngine)
   const client = connectEngine(server.address)
   t.after(() => {
     client.close()
     server.stop()
   })
-  return client
+  return { client, address: server.address }
 }
+
+const start = async (...words: Parameters<typeof startServer>) =>
+  (await startServer(...words)).client
 
 test('the batch budget is set at run time, within its bounds', async (t) => {
   const set: number[] = []
@@ -28,17 +31,10 @@ test('the batch budget is set at run time, within its bounds', async (t) => {
 
 test('a drained engine takes no jobs, but is alive until it is stopped', async (t) => {
   const drain = async () => ({ finished: 0, released: 0 })
-  const server = await startControlServer('127.0.0.1', 0, {
-    drain,
-  } as Partial<ControlledEngine> as ControlledEngine)
-  const client = connectEngine(server.address)
-  t.after(() => {
-    client.close()
-    server.stop()
-  })
+  const { client, address } = await startServer(t, { drain })
   await client.drain(1_000)
-  assert.equal(await healthOf(server.address), 'SERVING')
-  assert.equal(await healthOf(server.address, 'winnow.engine.v1.EngineControl'), 'NOT_SERVING')
+  assert.equal(await healthOf(address), 'SERVING')
+  assert.equal(await healthOf(address, 'winnow.engine.v1.EngineControl'), 'NOT_SERVING')
 })
 
 test('an engine can listen on an IPv6 address', async (t) => {
@@ -47,10 +43,9 @@ test('an engine can listen on an IPv6 address', async (t) => {
 })
 
 test('an engine that listens everywhere is reached by the name of its host', async (t) => {
-  const server = await startControlServer('0.0.0.0', 0, {} as ControlledEngine)
-  t.after(() => server.stop())
-  assert.match(server.address, /:\d+$/)
-  assert.equal(server.address.split(':')[0], hostname())
+  const { address } = await startServer(t, {}, '0.0.0.0')
+  assert.match(address, /:\d+$/)
+  assert.equal(address.split(':')[0], hostname())
 })
 
 test('an engine of 0.2.0 has one model, which answers text', async (t) => {

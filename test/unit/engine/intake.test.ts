@@ -6,17 +6,6 @@ import { JobStopped, type Outcome } from '../../../engine/job/outcome.ts'
 import type { JobQueue, Lease } from '../../../shared/broker/broker.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import type { Job } from '../../../shared/messages.ts'
-import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
-
-const job = (requestId: string): Job => ({
-  request_id: requestId,
-  account_id: 'a',
-  created_at: '',
-  prompt: 'x',
-  options: DEFAULT_OPTIONS,
-  source: { kind: 'file', url: '', file_name: '' },
-  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
-})
 
 /** A queue that records how each lease ended. */
 function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}) {
@@ -24,7 +13,7 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
   const waiting = [...requestIds]
   const beats = { count: 0 }
   const lease = (requestId: string): Lease => ({
-    job: job(requestId),
+    job: { request_id: requestId } as Job,
     attemptId: `attempt-${requestId}`,
     deliveries: deliveries[requestId] ?? 1,
     heartbeat: () => void (beats.count += 1),
@@ -224,13 +213,8 @@ test('no job is leased during an outage, and all are after it', async (t) => {
       resolve()
     }
   })
-  const intake = startIntake(
-    t,
-    queue,
-    16,
-    async () => 'completed',
-    () => outage,
-  )
+  const complete = async () => 'completed' as const
+  const intake = startIntake(t, queue, 16, complete, () => outage)
   assert.equal(intake.state, 'PAUSED')
   await sleep(20)
   assert.deepEqual(queue.waiting, ['1', '2'])
@@ -240,13 +224,8 @@ test('no job is leased during an outage, and all are after it', async (t) => {
 })
 
 test('a drain does not wait for the end of an outage', async (t) => {
-  const intake = startIntake(
-    t,
-    fakeQueue(['x']),
-    16,
-    untilStopped,
-    () => new Promise(() => undefined),
-  )
+  const forever = new Promise<void>(() => undefined)
+  const intake = startIntake(t, fakeQueue(['x']), 16, untilStopped, () => forever)
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
 })
 

@@ -6,24 +6,8 @@ import { localUrl } from '../../../shared/local-url.ts'
 
 const NATS_URL = 'nats://127.0.0.1:4222'
 
-test('a gateway only needs to know where its broker is', () => {
-  const config = loadConfig({ NATS_URL })
-  assert.equal(config.port, 8080)
-  assert.equal(config.streamWindowSeconds, 600)
-  assert.deepEqual(config.egressAllowCidrs, [])
-  const { recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount } = config
-  assert.deepEqual(
-    [recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount],
-    [30, 0, 10_000, 0],
-  )
-  const { uploadMinutes, fileHours, outputDays, mediaSecondsMax } = config
-  assert.deepEqual([uploadMinutes, fileHours, outputDays, mediaSecondsMax], [60, 24, 7, 7_200])
-  const { connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin } = config
-  assert.deepEqual(
-    [connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin],
-    [20_000, 30, 1_000, 1_024_000_000],
-  )
-  assert.deepEqual([config.filesMaxPerAccount, config.mediaBytesMaxPerAccount], [100_000, 0])
+test('a gateway only needs to know where its broker is, and its other ports follow the first', () => {
+  assert.equal(loadConfig({ NATS_URL }).port, 8080)
   assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000)], [8081, 9080])
   assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
 })

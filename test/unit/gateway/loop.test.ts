@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
 import test from 'node:test'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { Loop } from '../../../gateway/loop.ts'
@@ -69,41 +68,4 @@ test('a loop that stops while it rests before its first turn takes none', async 
   loop.start(LONG_MS)
   await loop.stop()
   assert.equal(turns(), 0)
-})
-
-/**
- * Counts the signals that depend on `signal`; Node keeps an entry for each as long as `signal`
- * lives.
- */
-function dependants(signal: AbortSignal): number {
-  const symbol = Object.getOwnPropertySymbols(signal).find(
-    ({ description }) => description === 'kDependantSignals',
-  )
-  return symbol ? (signal as unknown as Record<symbol, Set<unknown>>)[symbol]!.size : 0
-}
-
-test('a loop keeps nothing of past turns', async (t) => {
-  const signals: AbortSignal[] = []
-  const Original = AbortController
-  globalThis.AbortController = class extends Original {
-    constructor() {
-      super()
-      signals.push(this.signal)
-    }
-  }
-  t.after(() => {
-    globalThis.AbortController = Original
-  })
-  const measured = new AbortController().signal
-  AbortSignal.any([measured])
-  assert.equal(dependants(measured), 1, 'it can be measured')
-  const { loop, turn } = countedLoop({ everyMs: 1 })
-  loop.start()
-  await turn(50)
-  await loop.stop()
-  assert.ok(signals.length > 0)
-  for (const signal of signals) {
-    assert.ok(dependants(signal) <= 1, 'one signal hangs on it at most')
-    assert.deepEqual(getEventListeners(signal, 'abort'), [])
-  }
 })

@@ -2,10 +2,9 @@
 import { spectrumOf, wavesOf } from '../../../../models/audiosep/spectrum.ts'
 import { poolAfter } from '../../../../models/audiosep/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { withTidy } from '../tidied.ts'
 import { openCheckpoint, type LoadedCheckpoint } from './checkpoint.ts'
 
 export const WAVE_FILES = [0, 1, 2, 3].map((i) => `forward_${i}.safetensors`)

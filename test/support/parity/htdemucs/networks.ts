@@ -20,7 +20,7 @@ export async function firstNetwork({ folder }: GoldenFolder): Promise<LoadedNetw
   return openNetwork(first)
 }
 
-export interface Bag {
+interface Bag {
   /** Each network and its weight for each stem. */
   members: readonly { checkpoint: string; weights: readonly number[] }[]
 }

@@ -4,10 +4,9 @@
  */
 import { triangle } from '../../../../models/lanes/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { joinStems } from '../join-stems.ts'
-import { withTidy } from '../tidied.ts'
 import { bagOf, firstNetwork, openNetwork, type LoadedNetwork } from './networks.ts'
 
 const SONG = 'song.safetensors'

@@ -10,13 +10,10 @@ import {
   type Network,
 } from '../../../../models/roformer/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
-import { compareExactly } from '../comparison.ts'
+import { compareExactly, withTidy, type Comparison } from '../comparison.ts'
 import { demixSong } from '../demix-song.ts'
 import type { GoldenFile } from '../golden-file.ts'
-import type { GoldenFolder } from '../golden-folder.ts'
-import { withTidy } from '../tidied.ts'
-import type { OpenStage } from '../open-stage.ts'
+import type { GoldenFolder, Stage } from '../golden-folder.ts'
 
 type Kind = RoformerConfig['kind']
 
@@ -25,7 +22,7 @@ interface LoadedRoformer {
   network: Network
 }
 
-const stagesOf = (kind: Kind): Record<string, OpenStage> => ({
+const stagesOf = (kind: Kind): Record<string, Stage> => ({
   [`${kind}-parts`]: {
     files: [`${kind}_forward.safetensors`],
     run: (folder) => compareParts(folder, kind),
@@ -40,7 +37,7 @@ const stagesOf = (kind: Kind): Record<string, OpenStage> => ({
   },
 })
 
-export const ROFORMER_STAGES: Readonly<Record<string, OpenStage>> = {
+export const ROFORMER_STAGES: Readonly<Record<string, Stage>> = {
   ...stagesOf('bs'),
   bands: { files: ['mel_bands.safetensors'], run: compareBands },
   ...stagesOf('mel'),

@@ -1,11 +1,10 @@
 /** Separates whole songs, cut and joined the way each of the two references does. */
 import { triangle } from '../../../../models/lanes/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import { demixSong } from '../demix-song.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { joinStems } from '../join-stems.ts'
-import { withTidy } from '../tidied.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 
 /** Compares with ZFTurbo's training repository. */

@@ -3,15 +3,13 @@ import { spectrumOf } from '../../../../models/scnet/spectrum.ts'
 import { toFrames, toFrequencies } from '../../../../models/scnet/network/dual-path.ts'
 import { momentsOf, normalize } from '../../../../models/layers/norms.ts'
 import { tf, transpose, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
-import type { GoldenFolder } from '../golden-folder.ts'
-import type { OpenStage } from '../open-stage.ts'
-import { withTidy } from '../tidied.ts'
+import type { GoldenFolder, Stage } from '../golden-folder.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 import { compareSong, compareTriangleSong } from './song.ts'
 
-export const SCNET_STAGES: Readonly<Record<string, OpenStage>> = {
+export const SCNET_STAGES: Readonly<Record<string, Stage>> = {
   parts: { files: ['forward.safetensors'], run: compareParts },
   levelled: { files: ['forward_normalized.safetensors'], run: compareLevelled },
   batch: { files: ['forward_batch.safetensors'], run: compareBatch },

@@ -14,11 +14,9 @@ import { loadNetwork, type Network } from '../../../../models/spleeter/network/n
 import { magnitudesOf, spectrumOf } from '../../../../models/spleeter/spectrum.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
-import type { GoldenFolder } from '../golden-folder.ts'
-import { withTidy } from '../tidied.ts'
-import type { OpenStage } from '../open-stage.ts'
+import type { GoldenFolder, Stage } from '../golden-folder.ts'
 import { dullMaskOf, dullWaveOf } from './dull.ts'
 
 const FORWARD = 'forward.safetensors'
@@ -27,14 +25,14 @@ const SONG = 'song.safetensors'
 const REAL = 'real.safetensors'
 const PUBLISHED = ['model/model.index', 'model/model.data-00000-of-00001']
 
-export const SPLEETER_STAGES: Readonly<Record<string, OpenStage>> = {
+export const SPLEETER_STAGES: Readonly<Record<string, Stage>> = {
   parts: { files: [FORWARD], run: compareParts },
   elu: { files: [ELU], run: compareElu },
   song: { files: [SONG], run: compareSong },
   published: { files: [REAL, ...PUBLISHED], run: comparePublished },
 }
 
-export interface LoadedSpleeter {
+interface LoadedSpleeter {
   config: SpleeterConfig
   network: Network
 }

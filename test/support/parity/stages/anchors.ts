@@ -30,12 +30,12 @@ interface ProcessorFile {
 const PUBLISHED = { sampleRate: 48_000, hop: 1920 }
 const ROUND_TRIP_FRAMES = 300
 
-export async function prepareAnchors(reference: Reference): Promise<() => Comparison[]> {
+export async function compareAnchors(reference: Reference): Promise<Comparison[]> {
   const { cases, span_roundtrip: roundTrip } = await reference.json<ProcessorFile>(FILE)
   const growing = Array.from({ length: ROUND_TRIP_FRAMES }, (_, frame) => frame).filter(
     (frame) => roundTripOf(frame) !== frame,
   )
-  return () => [
+  return [
     ...cases.flatMap(compareCase),
     compareExactly(FILE, 'span_roundtrip', growing, roundTrip.frames_that_grow),
   ]

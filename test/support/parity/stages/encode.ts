@@ -4,24 +4,24 @@ import { loadEncoder, runBlock, type Encoder } from '../../../../models/sam-audi
 import { readConfig, type CodecConfig } from '../../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
-export async function prepareEncode(reference: Reference): Promise<() => Comparison[]> {
+export async function compareEncode(reference: Reference): Promise<Comparison[]> {
   const {
     config: { codec },
     checkpoint,
   } = await reference.part('model', readConfig)
   const golden = reference.golden('codec_encode.safetensors')
-  return () => {
+  return withTidy(() => {
     const encoder = loadEncoder(Weights.open(checkpoint).at('audio_codec'), codec)
     return [
       ...compareWaves(encoder, codec, golden),
       ...compareBlocks(encoder, golden),
       ...compareParts(encoder, golden),
     ]
-  }
+  })
 }
 
 /**

@@ -9,34 +9,25 @@ import {
 } from '../../../../models/sam-audio/judge/judge.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
-import { compareTexts } from '../texts.ts'
 
 /** The reference's transformers and codec process the padding; only its mean excludes it. */
 const AS_THERE = 'as batched there, padding encoded'
 
-export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
+export async function compareJudge(reference: Reference): Promise<Comparison[]> {
   const { config, checkpoint } = await reference.part('judge', readJudgeConfig)
   const golden = reference.golden('judge.safetensors')
-  const { texts, lengths } = reference.inputs.judge ?? {}
-  const tokens = await compareTexts(
-    reference,
-    'judge.safetensors',
-    reference.folderOf('judge'),
-    texts,
-  )
-  return () => {
+  return withTidy(() => {
     const network = Weights.read(checkpoint, (weights) => loadJudgeNetwork(weights, config))
     return [
-      ...tokens,
       ...compareHearing(network, golden),
       ...compareText(network, golden),
       ...compareVerdict(network, golden, config),
-      ...compareWhole(network, golden, config, lengths),
+      ...compareWhole(network, golden, config),
     ]
-  }
+  })
 }
 
 /** Returns the full length for every row, so that nothing is masked. */
@@ -106,10 +97,9 @@ function compareWhole(
   { encoder, embedText, forward }: JudgeNetwork,
   golden: GoldenFile,
   { codec }: JudgeConfig,
-  stated?: readonly number[],
 ): Comparison[] {
   const batch = golden.shape('scores')[0]!
-  const waves = ['input_audio', 'separated_audio'].map((name) => golden.waves(name, batch, stated))
+  const waves = ['input_audio', 'separated_audio'].map((name) => golden.waves(name, batch))
   const textEmbedding = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const judge = (rows: readonly number[]): Tensor =>
     tf.tidy(() => {

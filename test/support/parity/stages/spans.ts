@@ -9,10 +9,9 @@ import {
 } from '../../../../models/sam-audio/spans/span-predictor.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
-import { compareExactly, type Comparison } from '../comparison.ts'
+import { compareExactly, withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
-import { compareTexts } from '../texts.ts'
 
 const SPANS_FILE = 'span_predictor.json'
 
@@ -28,41 +27,18 @@ interface SpansFile {
   spans: Pairs[]
 }
 
-export async function prepareSpans(reference: Reference): Promise<() => Comparison[]> {
+export async function compareSpans(reference: Reference): Promise<Comparison[]> {
   const { config, checkpoint } = await reference.part('spans', readSpanPredictorConfig)
   const golden = reference.golden('span_predictor.safetensors')
   const file = await reference.json<SpansFile>(SPANS_FILE)
-  const { texts, unmasked_frames: stated } = reference.inputs.span_predictor
-  const frames = unmaskedFrames(golden, stated)
-  const tokens = await compareTexts(
-    reference,
-    'span_predictor.safetensors',
-    reference.folderOf('spans'),
-    texts,
-  )
-  return () => {
+  return withTidy(() => {
     const network = Weights.read(checkpoint, (weights) => loadSpanNetwork(weights, config))
     return [
-      ...tokens,
       ...compareText(network, golden),
       ...compareAudio(network, golden),
-      ...compareScores(network, golden, file, frames),
+      ...compareScores(network, golden, file),
     ]
-  }
-}
-
-/**
- * @throws Error if the manifest states a different number of frames, or if there are more than the
- *   row has
- */
-function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number {
-  const [rows, longest] = golden.shape('padding_mask') as [number, number]
-  const frames = golden.shape('nomask.audio_embeds')[1]!
-  if (rows > UNMASKED_ROW && frames <= longest && (stated ?? frames) === frames) return frames
-  throw new Error(
-    `span_predictor.safetensors: nomask.audio_embeds has ${frames} frames; of row ` +
-      `${UNMASKED_ROW} of [${rows}, ${longest}] it would be ${stated ?? `${longest} at most`}`,
-  )
+  })
 }
 
 /** Counts the real frames of each row. */
@@ -113,9 +89,9 @@ function compareScores(
   { embedAudio, embedText, logits }: SpanNetwork,
   golden: GoldenFile,
   file: SpansFile,
-  frames: number,
 ): Comparison[] {
   const features = golden.tensor('input_features')
+  const frames = golden.shape('nomask.audio_embeds')[1]!
   const rows = realFrames(golden)
   const encodedText = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const encodedAudio = embedAudio(features, rows)

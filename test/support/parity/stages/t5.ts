@@ -4,10 +4,9 @@ import { loadT5, positionBucket, type T5 } from '../../../../models/sam-audio/te
 import { readT5Config } from '../../../../models/sam-audio/text/t5-config.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
-import { compareExactly, type Comparison } from '../comparison.ts'
+import { compareExactly, withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
-import { compareTexts } from '../texts.ts'
 
 /** The reference stores every 37th row of the long text's position bias. */
 const BIAS_ROWS_APART = 37
@@ -20,26 +19,19 @@ interface Buckets {
   buckets: number[]
 }
 
-export async function prepareT5(reference: Reference): Promise<() => Comparison[]> {
+export async function compareT5(reference: Reference): Promise<Comparison[]> {
   const { config, checkpoint } = await reference.part('text', readT5Config)
   const golden = reference.golden('t5.safetensors')
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
   const ours = Array.from({ length: last - first + 1 }, (_, i) => positionBucket(first + i, config))
-  const tokens = await compareTexts(
-    reference,
-    't5.safetensors',
-    reference.folderOf('text'),
-    reference.inputs.t5?.texts,
-  )
-  return () => {
+  return withTidy(() => {
     const t5 = Weights.read(checkpoint, (weights) => loadT5(weights, config))
     return [
       compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
-      ...tokens,
       ...compareBlocks(t5, golden),
       ...compareWhole(t5, golden),
     ]
-  }
+  })
 }
 
 /** Compares each block, given the reference's input to it. */

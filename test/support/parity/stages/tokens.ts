@@ -1,7 +1,7 @@
 /** Compares token ids with those of the reference's tokenizers. */
 import { TOKENS_MAX } from '../../../../models/sam-audio/config.ts'
 import { TextTokenizer } from '../../../../models/text/tokenizer.ts'
-import { compareExactly, type Comparison } from '../comparison.ts'
+import { compareExactly, withTidy, type Comparison } from '../comparison.ts'
 import type { Reference } from '../reference.ts'
 
 const FILE = 'tokenization.json'
@@ -30,7 +30,7 @@ interface Tokenization {
 }
 
 /** Compares T5's tokenizer, and those of the span predictor and the judge. */
-export async function prepareTokens(reference: Reference): Promise<() => Comparison[]> {
+export async function compareTokens(reference: Reference): Promise<Comparison[]> {
   const { t5, modernbert } = await reference.json<Tokenization>(FILE)
   const prepared = [
     await prepareTokenizer('t5', reference.folderOf('text'), {
@@ -46,7 +46,7 @@ export async function prepareTokens(reference: Reference): Promise<() => Compari
     const long = [{ ...modernbert.long, text: t5.long.text }]
     prepared.push(await prepareTokenizer(part, folder, { cases, batch, long }))
   }
-  return () => prepared.flatMap((compare) => compare())
+  return withTidy(() => prepared.flatMap((compare) => compare()))
 }
 
 function casesOfLength(t5: object): (LongText & Case)[] {

@@ -6,14 +6,14 @@ import { modulate } from '../../../../models/sam-audio/layers/transformer-block.
 import { loadVelocity, type VelocityNetwork } from '../../../../models/sam-audio/flow/velocity.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
-import type { Comparison } from '../comparison.ts'
+import { withTidy, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
-export async function prepareVelocity(reference: Reference): Promise<() => Comparison[]> {
+export async function compareVelocity(reference: Reference): Promise<Comparison[]> {
   const { config, checkpoint } = await reference.part('model', readConfig)
   const golden = reference.golden('dit_forward.safetensors')
-  return () => {
+  return withTidy(() => {
     const network = loadVelocity(Weights.open(checkpoint), config)
     const inputs = readInputs(golden)
     return [
@@ -22,7 +22,7 @@ export async function prepareVelocity(reference: Reference): Promise<() => Compa
       ...compareTransformer(network, inputs, golden),
       ...compareAttention(network, inputs, golden),
     ]
-  }
+  })
 }
 
 interface Inputs {

@@ -23,16 +23,6 @@ const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
 
-test('lanes of different requests share a batch up to the budget', () => {
-  const waiting = [lane(1, 'r1'), lane(2, 'r2'), lane(3, 'r3'), lane(4, 'r4')]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1, 2, 3])
-})
-
-test('a lane wider than the budget still runs, alone', () => {
-  const waiting = [lane(1, 'r1', 'a', 5_000), lane(2, 'r2')]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1])
-})
-
 test('the budget counts rows, each as long as the longest', () => {
   const waiting = [lane(1, 'r1', 'a', 100, 2), lane(2, 'r2', 'a', 90), lane(3, 'r3', 'a', 90)]
   assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1, 2])
@@ -103,29 +93,6 @@ test('whatever arrives, every lane is eventually served', () => {
       served.requests.set(requestId, (served.requests.get(requestId) ?? 0) + frames)
     }
     waiting = waiting.filter(({ id }) => !batch.has(id))
-  }
-})
-
-test('the work for a batch grows hardly faster than the number of waiting lanes', () => {
-  const readsFor = (count: number, requests: number): number => {
-    let reads = 0
-    const counted = Array.from(
-      { length: count },
-      (_, id) =>
-        new Proxy(lane(id, `r${id % requests}`, `a${id % 5}`), {
-          get: (known, name) => {
-            reads += 1
-            return known[name as keyof WaitingLane]
-          },
-        }),
-    )
-    assert.equal(nextBatch(counted, nobodyServed, limits(100 * count)).length, count) // a power of two
-    return reads
-  }
-  for (const requests of [1, 64, 4_096]) {
-    const [some, more] = [readsFor(512, requests), readsFor(4_096, requests)]
-    // With eight times as many lanes, n log n means 10.7 times as many reads, and n squared 64.
-    assert.ok(more < 12 * some, `${some} reads of 512 lanes, ${more} of 4,096`)
   }
 })
 

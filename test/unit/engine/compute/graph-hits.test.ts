@@ -57,9 +57,6 @@ const MONO = [null]
 const MIXED = [null, ['middle'], ['middle', 'side']] as const
 const LOADS: Load[] = [
   { name: 'a mix of 4, 30 and 180 s, 8 jobs', jobs: 8, secondsOf: pick, views: MONO },
-  { name: 'the same, 32 jobs', jobs: 32, secondsOf: pick, views: MONO },
-  { name: 'the same of one channel and of two', jobs: 32, secondsOf: pick, views: MIXED },
-  { name: 'any lengths up to a minute, 32 jobs', jobs: 32, secondsOf: any, views: MONO },
   { name: 'any lengths, of one channel and of two', jobs: 32, secondsOf: any, views: MIXED },
 ]
 

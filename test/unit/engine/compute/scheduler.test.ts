@@ -80,6 +80,26 @@ class FakeCompute {
 const separate = (scheduler: Scheduler, prompt: string, signal = new AbortController().signal) =>
   scheduler.separate(order(prompt), owner(prompt), { signal, onStep: () => undefined })
 
+const separateAll = (scheduler: Scheduler, prompts: readonly string[]) =>
+  Promise.all(prompts.map((prompt) => separate(scheduler, prompt)))
+
+const settle = (scheduler: Scheduler, prompts: readonly string[]) =>
+  Promise.allSettled(prompts.map((prompt) => separate(scheduler, prompt)))
+
+const statusesOf = (results: readonly PromiseSettledResult<unknown>[]) =>
+  results.map(({ status }) => status)
+
+/** Makes each step take this long, by a clock that otherwise stands still. */
+function timeSteps(t: TestContext, compute: FakeCompute, stepMs: number): void {
+  let milliseconds = 0
+  t.mock.method(performance, 'now', () => milliseconds)
+  const step = compute.step.bind(compute)
+  compute.step = (lanes) => {
+    milliseconds += stepMs
+    return step(lanes)
+  }
+}
+
 test('a chunk that is still being prepared delays no other', async () => {
   const compute = new FakeCompute()
   let prepared = () => {}
@@ -117,20 +137,15 @@ test("a lane that can't be opened delays no other", async () => {
   compute.open = (asked) =>
     asked.heads[0]!.prompt === 'y' ? Promise.reject(new ModelError('no')) : open(asked)
   const scheduler = new Scheduler(compute, budgets())
-  const results = await Promise.allSettled(
-    ['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)),
-  )
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  )
+  const results = await settle(scheduler, ['x', 'y', 'z'])
+  assert.deepEqual(statusesOf(results), ['fulfilled', 'rejected', 'fulfilled'])
   assert.deepEqual(compute.batches, [['x', 'z']])
 })
 
 test('lanes of several requests are stepped together; each gets its own result', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets())
-  const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
+  const results = await separateAll(scheduler, ['x', 'y', 'z'])
   assert.deepEqual(
     results.map(([result]) => result!.target[0]?.[0]),
     [1, 2, 3],
@@ -152,14 +167,8 @@ test('a lane of several steps is stepped until it is done, with a report after e
 })
 
 test("each lane of a batch is told its share of the device's seconds", async (t) => {
-  let milliseconds = 0
-  t.mock.method(performance, 'now', () => milliseconds)
   const compute = new FakeCompute(2)
-  const step = compute.step.bind(compute)
-  compute.step = (lanes) => {
-    milliseconds += 1_000
-    return step(lanes)
-  }
+  timeSteps(t, compute, 1_000)
   const scheduler = new Scheduler(compute, budgets())
   const served = await Promise.all(
     ['first', 'second'].map(async (name) => {
@@ -182,14 +191,8 @@ test("each lane of a batch is told its share of the device's seconds", async (t)
  * one; returns the requests that the batches belonged to, in order.
  */
 async function withBatch(t: TestContext, interactive: number): Promise<string> {
-  let milliseconds = 0
-  t.mock.method(performance, 'now', () => milliseconds)
   const compute = new FakeCompute()
-  const step = compute.step.bind(compute)
-  compute.step = (lanes) => {
-    milliseconds += 100
-    return step(lanes)
-  }
+  timeSteps(t, compute, 100)
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log)))
   const options = { signal: new AbortController().signal, onStep: () => undefined }
   const serve = (name: string, priority: Priority, chunks: number) =>
@@ -228,15 +231,11 @@ test('a new lane joins those that are half done', async () => {
  * as the tagger's and the model's may; counts the batches before each part. A batch takes 0.1 s.
  */
 async function withNewcomer(t: TestContext, account: string, framesMax: number) {
-  let milliseconds = 0
-  t.mock.method(performance, 'now', () => milliseconds)
   const compute = new FakeCompute()
+  timeSteps(t, compute, 100)
   const [open, step] = [compute.open.bind(compute), compute.step.bind(compute)]
   let stepped = Promise.resolve()
-  compute.step = (lanes) => {
-    milliseconds += 100
-    return (stepped = step(lanes))
-  }
+  compute.step = (lanes) => (stepped = step(lanes))
   compute.open = (asked) => stepped.then(() => open(asked)) // a thread handles its calls in order
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
   const options = { signal: new AbortController().signal, onStep: () => undefined }
@@ -271,8 +270,7 @@ test('each part of a newcomer with another length is in the next batch, whoever 
 test('the first newcomer goes first, and none can keep overtaking it', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log)))
-  const names = ['long', 'long', 'one', 'two', 'three']
-  await Promise.all(names.map((name) => separate(scheduler, name)))
+  await separateAll(scheduler, ['long', 'long', 'one', 'two', 'three'])
   assert.deepEqual(
     compute.batches.map(([name]) => name),
     ['long', 'one', 'two', 'three', 'long'],
@@ -282,7 +280,7 @@ test('the first newcomer goes first, and none can keep overtaking it', async () 
 test('batches are small while several requests are open, and large for a single one', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(1_000, log, 10)))
-  await Promise.all(['x', 'x', 'x', 'x', 'y'].map((prompt) => separate(scheduler, prompt)))
+  await separateAll(scheduler, ['x', 'x', 'x', 'x', 'y'])
   assert.deepEqual(
     compute.batches.map((batch) => batch.join('')),
     ['x', 'y', 'xxx'],
@@ -294,13 +292,8 @@ test('a lane that breaks its batch fails alone', async () => {
     prompts.includes('bad') ? new ModelError('no') : null,
   )
   const scheduler = new Scheduler(compute, budgets())
-  const results = await Promise.allSettled(
-    ['x', 'bad', 'y'].map((each) => separate(scheduler, each)),
-  )
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  )
+  const results = await settle(scheduler, ['x', 'bad', 'y'])
+  assert.deepEqual(statusesOf(results), ['fulfilled', 'rejected', 'fulfilled'])
   assert.deepEqual(compute.discarded, ['bad'])
 })
 
@@ -310,7 +303,7 @@ test('a batch that does not fit in memory is repeated in halves, and later ones 
   )
   const budget = new BatchBudget(80, log)
   const scheduler = new Scheduler(compute, budgets(budget))
-  await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
+  await separateAll(scheduler, ['1', '2', '3', '4', '5'])
   const failed = compute.batches.filter(({ length }) => length > 2)
   assert.deepEqual(
     failed.map(({ length }) => length),
@@ -328,7 +321,7 @@ test('running out of memory once, for a small batch, halves the budget', async (
   )
   const budget = new BatchBudget(65_536, log)
   const scheduler = new Scheduler(compute, budgets(budget))
-  await Promise.all(['1', '2', '3'].map((each) => separate(scheduler, each)))
+  await separateAll(scheduler, ['1', '2', '3'])
   assert.deepEqual([failures > 0, budget.framesMax], [true, 32_768])
 })
 
@@ -338,8 +331,10 @@ test('a batch whose parts do not fit in memory either halves the budget once', a
   )
   const budget = new BatchBudget(65_536, log)
   const scheduler = new Scheduler(compute, budgets(budget))
-  const prompts = Array.from({ length: 16 }, (_, i) => String(i))
-  await Promise.all(prompts.map((each) => separate(scheduler, each)))
+  await separateAll(
+    scheduler,
+    Array.from({ length: 16 }, (_, i) => String(i)),
+  )
   const wholes = compute.batches.filter(({ length }) => length > 8).length
   assert.equal(budget.framesMax, 65_536 / 2 ** wholes)
 })
@@ -350,9 +345,7 @@ for (const call of ['open', 'close'] as const) {
     compute[call] = (): Promise<never> => Promise.reject(new DeviceMemoryError('OOM'))
     const budget = new BatchBudget(1_000, log)
     let shortages = 0
-    const outOfMemory = () => {
-      shortages += 1
-    }
+    const outOfMemory = () => (shortages += 1)
     const scheduler = new Scheduler(compute, budgets(budget), { outOfMemory })
     await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
     assert.deepEqual([shortages, budget.framesMax], [1, 500])
@@ -374,11 +367,7 @@ test('only a batch that was really computed counts', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new DeviceError('no') : null,
   )
-  const scheduler = new Scheduler(compute, budgets(), {
-    stepped: () => {
-      stepped += 1
-    },
-  })
+  const scheduler = new Scheduler(compute, budgets(), { stepped: () => (stepped += 1) })
   await assert.rejects(separate(scheduler, 'bad'), DeviceError)
   assert.equal(stepped, 0)
   await separate(scheduler, 'good')
@@ -400,27 +389,15 @@ test('work counts as computed once its result was read, not when its steps were 
   assert.deepEqual(counts, { stepped: 2, computed: 1 })
 })
 
-test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
-  const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
-  const scheduler = new Scheduler(compute, budgets())
-  for (const result of await Promise.allSettled([
-    separate(scheduler, 'x'),
-    separate(scheduler, 'y'),
-  ])) {
-    assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
-  }
-})
-
-test('a lost thread takes the lanes that were not in the batch with it', async () => {
+test('a lost thread fails every lane with ComputeLostError, in its batch or not', async () => {
   const compute = new FakeCompute(2, (prompts) =>
     prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'),
   )
-  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // one lane
-  for (const result of await Promise.allSettled([
-    separate(scheduler, 'x'),
-    separate(scheduler, 'y'),
-  ])) {
-    assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
+  for (const framesMax of [1_000, 10]) {
+    const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
+    for (const result of await settle(scheduler, ['x', 'y'])) {
+      assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
+    }
   }
 })
 

@@ -69,11 +69,3 @@ test('a sample is the weighted mean over its windows', () => {
   const fives = { start: 2, rows: [Float32Array.of(5, 5)], weights: Float32Array.of(1, 0) }
   assert.deepEqual(joinWeighted([ones, fives]), [[1, 1, 2, 0]]) // the last sample has no weight
 })
-
-test('a triangle has no zero weights, and its peak is in the middle', () => {
-  assert.deepEqual([...triangle(4)], [0.5, 1, 1, 0.5])
-  assert.deepEqual(
-    [...triangle(5)],
-    [1, 2, 3, 2, 1].map((x) => Math.fround(x / 3)),
-  )
-})

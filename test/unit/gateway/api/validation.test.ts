@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../../../shared/errors.ts'
-import { DEFAULT_OPTIONS, SeparationOptions } from '../../../../shared/separation-options.ts'
+import { SeparationOptions } from '../../../../shared/separation-options.ts'
 import { checkCreateFile, SUBMISSION_CHECKS } from '../../../../gateway/api/validation.ts'
 import { fc } from '../../../support/basics/property.ts'
 
@@ -70,14 +70,4 @@ test('a prompt is kept trimmed, in one Unicode form, with its case', () => {
 test('short chunks have a shorter overlap when none is asked for', () => {
   assert.equal(submission({ prompt: 'x', max_chunk_duration: 4 }).options.chunk_overlap, 2)
   assert.equal(submission({ prompt: 'x', max_chunk_duration: 30 }).options.chunk_overlap, 5)
-})
-
-test('an undefined option has its default, as if it were absent', () => {
-  const none = Object.fromEntries(Object.keys(DEFAULT_OPTIONS).map((name) => [name, undefined]))
-  assert.deepEqual(submission({ prompt: 'x', ...none }).options, DEFAULT_OPTIONS)
-  const span = { start: 0, end: 1 }
-  assert.deepEqual(submission({ prompt: 'x', spans: [{ ...span, include: undefined }] }).options, {
-    ...DEFAULT_OPTIONS,
-    spans: [{ ...span, include: true }],
-  })
 })

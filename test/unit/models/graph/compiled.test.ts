@@ -1,70 +1,14 @@
-/** A graph gives the same results as the operations it was made from. */
+/**
+ * What can be a graph, and what becomes of one. That graphs compute the same as the models' operations
+ * is tested with each model, in test/parity.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compiled, compiledBy } from '../../../../models/graph/compiled.ts'
 import { WARM_UP_CALLS } from '../../../../models/graph/graph-cache.ts'
-import {
-  matmulTransposed,
-  native,
-  sliceRows,
-  softmax,
-  tf,
-  toBfloat16,
-  toFloat32,
-  type Tensor,
-} from '../../../../models/tensorflow/tensor.ts'
-import { assertClose } from '../../../support/basics/assert-close.ts'
-import { fc } from '../../../support/basics/property.ts'
-
-const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)
-
-interface AddInputs {
-  x: Tensor
-  bias: Tensor | null
-}
-
-/** Uses a bit of everything: constants, a weight, half precision, views, several outputs. */
-const forward = (
-  { x, bias }: AddInputs,
-  scale: Tensor,
-): { product: Tensor; parts: { sum: Tensor } } =>
-  tf.tidy(() => {
-    const rows = toFloat32(matmulTransposed(toBfloat16(x), toBfloat16(weight))) // [rows, 6]
-    const product = softmax(bias ? rows.add(bias.expandDims(0)) : rows.mul(0.5))
-    const [, second] = tf.split(product, 2, 1) as [Tensor, Tensor]
-    return { product, parts: { sum: sliceRows(second, 0, 1).mul(scale).sum() } }
-  })
+import { native, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 
 const values = (x: Tensor): Float32Array => x.dataSync<'float32'>()
-
-test('every call gives the same result as step by step, in any shapes', () => {
-  const asGraph = compiled(forward)
-  const call = fc.record({
-    rows: fc.integer({ min: 1, max: 3 }),
-    biased: fc.boolean(),
-    seed: fc.nat(),
-  })
-  fc.assert(
-    fc.property(fc.array(call, { minLength: 60, maxLength: 120 }), (calls) => {
-      const before = tf.memory().numTensors
-      for (const { rows, biased, seed } of calls) {
-        tf.tidy(() => {
-          const x = tf.randomNormal([rows, 4], 0, 1, 'float32', seed)
-          const inputs = {
-            x,
-            bias: biased ? tf.randomNormal([6], 0, 1, 'float32', seed + 1) : null,
-          }
-          const scale = tf.scalar(seed % 7)
-          const [actual, expected] = [asGraph(inputs, scale), forward(inputs, scale)]
-          assertClose(values(actual.product), values(expected.product), { absolute: 1e-5 })
-          assertClose(values(actual.parts.sum), values(expected.parts.sum), { absolute: 1e-4 })
-        })
-      }
-      assert.equal(tf.memory().numTensors, before)
-    }),
-    { numRuns: 4 },
-  )
-})
 
 test("a function that reads a tensor can't be a graph, and says so; later calls work as usual", () => {
   const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
@@ -92,14 +36,13 @@ test('inputs that were the same tensor need not be the next time', () => {
     assert.deepEqual([...values(asGraph(x, y))], [4, 5])
 })
 
+const weight = tf.tensor1d([4, 5])
+
 test('inputs and existing tensors can be outputs', () => {
   const asGraph = compiled((x: Tensor) => ({ x: x.clone(), weight: weight.clone() }))
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    const input = tf.tensor1d([call])
-    const out = asGraph(input)
-    assert.deepEqual([...values(out.x)], [call])
-    assertClose(values(out.weight), values(weight), { absolute: 0 })
-    tf.dispose([input, out.x, out.weight])
+    const out = asGraph(tf.tensor1d([call]))
+    assert.deepEqual([...values(out.x), ...values(out.weight)], [call, 4, 5])
   }
 })
 

@@ -1,70 +1,13 @@
-/** XLA compiles a graph on another thread while the uncompiled graph keeps running. */
+/**
+ * Which graphs XLA compiles, and when. What it makes of them is compared in test/parity/xla.test.ts, and
+ * test/integration/engine/compute/compute-thread.test.ts checks that calls are answered meanwhile.
+ */
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import { compiled, compiler } from '../../../../models/graph/compiled.ts'
-import { WARM_UP_CALLS } from '../../../../models/graph/graph-cache.ts'
+import { test } from 'node:test'
 import { XlaCompiler } from '../../../../models/graph/xla.ts'
 import type { Binding } from '../../../../models/tensorflow/binding.ts'
-import {
-  lastAxisNorm,
-  native,
-  softmax,
-  tf,
-  type Tensor,
-} from '../../../../models/tensorflow/tensor.ts'
-import { assertClose } from '../../../support/basics/assert-close.ts'
 
-const before = process.env.XLA
 process.env.XLA = 'on'
-after(() => {
-  if (before === undefined) delete process.env.XLA
-  else process.env.XLA = before
-})
-
-interface Call {
-  name: string
-  isCompiled: boolean
-}
-
-/** Returns the graphs called while `work` runs. */
-async function callsDuring(work: () => Promise<void>): Promise<Call[]> {
-  const { binding } = native
-  const calls: Call[] = []
-  const executeOp: Binding['executeOp'] = (name, attributes, ...words) => {
-    const isCompiled = attributes.some((each) => each.name === '_XlaMustCompile')
-    if (name.startsWith('winnow_graph_')) calls.push({ name, isCompiled })
-    return binding.executeOp(name, attributes, ...words)
-  }
-  native.binding = Object.create(binding, { executeOp: { value: executeOp } }) as Binding
-  try {
-    await work()
-  } finally {
-    native.binding = binding
-  }
-  return calls
-}
-
-test('calls are answered while XLA compiles; later calls use the compiled graph', async () => {
-  const forward = (x: Tensor) => tf.tidy(() => softmax(x).div(lastAxisNorm(x)).add(1))
-  const expected = forward(tf.tensor2d([[1, 2, 3]])).dataSync<'float32'>()
-  const [one, same] = [compiled(forward), compiled((x: Tensor) => forward(x))]
-  const call = (asGraph: typeof one) =>
-    assertClose(asGraph(tf.tensor2d([[1, 2, 3]])).dataSync<'float32'>(), expected, {
-      absolute: 1e-6,
-    })
-  const calls = await callsDuring(async () => {
-    for (let i = 0; i <= WARM_UP_CALLS; i += 1) call(one)
-    assert.ok(compiler.compiling, 'what was answered did not wait')
-    await compiler.compiling
-    call(one)
-    for (let i = 0; i < WARM_UP_CALLS; i += 1) call(same)
-  })
-  assert.deepEqual(
-    calls.map(({ isCompiled }) => isCompiled),
-    [false, false, true, true],
-  )
-  assert.equal(new Set(calls.map(({ name }) => name)).size, 1, 'what does the same is one graph')
-})
 
 /** Makes a compiler, and a binding that reports a result when the test calls `done`. */
 function stub() {

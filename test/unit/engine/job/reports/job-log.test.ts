@@ -22,24 +22,29 @@ const model = {
   fixedChunks: null,
 } as ModelDescription
 
-const chunk = (
-  startSecond: number,
-  predictedSpans?: { start: number; end: number }[],
-  match?: number,
-  presenceGain?: number,
-): ChunkWork => ({
+const chunk = (startSecond: number, more: Partial<ChunkWork> = {}): ChunkWork => ({
   startSecond,
   endSecond: startSecond + 10,
   scores: [0.5, 0.75],
   chosen: 1,
-  match,
-  presenceGain,
-  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
+  match: undefined,
+  presenceGain: undefined,
+  predictedSpans: undefined,
   meanings: undefined,
   understoodAs: undefined,
   substitute: undefined,
   nearest: undefined,
+  ...more,
 })
+
+/** A chunk for which spans of the form `2-3` were predicted. */
+const spanned = (startSecond: number, ...spans: string[]) =>
+  chunk(startSecond, { predictedSpans: spans.map((text) => spanOf(text)) })
+
+function spanOf(text: string, include = true) {
+  const [start, end] = text.split('-').map(Number) as [number, number]
+  return { start, end, include }
+}
 
 const pass = (samples: number) => ({
   model,
@@ -72,14 +77,11 @@ test('candidates with their scores, for at most a dozen chunks', () => {
 
 test('lines about one of several prompts begin with it', () => {
   const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2 }
-  const lines = describeWork(
-    options,
-    [pass(10_000)],
-    [
-      promptWork('drums', [chunk(0, undefined, 0.9)]),
-      promptWork('a voice', [chunk(0, undefined, 0.2)]),
-    ],
-  )
+  const prompts = [
+    promptWork('drums', [chunk(0, { match: 0.9 })]),
+    promptWork('a voice', [chunk(0, { match: 0.2 })]),
+  ]
+  const lines = describeWork(options, [pass(10_000)], prompts)
   assert.deepEqual(lines, [
     'Separated 10.00 s with mini in one chunk; balanced: one pass.',
     '"drums": The match of the sound that was asked for is 0.90 of 1.',
@@ -93,10 +95,7 @@ test('lines about one of several prompts begin with it', () => {
 })
 
 test('given spans, and that they make predict_spans ignored', () => {
-  const spans = [
-    { start: 1, end: 2.5, include: true },
-    { start: 3, end: 4, include: false },
-  ]
+  const spans = [spanOf('1-2.5'), spanOf('3-4', false)]
   assert.deepEqual(logged({ spans, predict_spans: true }).slice(1), [
     'Went by 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
     'predict_spans was ignored, for spans were given.',
@@ -104,13 +103,7 @@ test('given spans, and that they make predict_spans ignored', () => {
 })
 
 test('predicted spans, in media time, joined across chunks', () => {
-  const work = [
-    chunk(0, [
-      { start: 2, end: 3 },
-      { start: 9.5, end: 10 },
-    ]),
-    chunk(9, [{ start: 0, end: 2 }]),
-  ]
+  const work = [spanned(0, '2-3', '9.5-10'), spanned(9, '0-2')]
   assert.deepEqual(mergedSpans(work), [
     { start: 2, end: 3 },
     { start: 9, end: 11 },
@@ -120,51 +113,33 @@ test('predicted spans, in media time, joined across chunks', () => {
 })
 
 test('that a sound is absent, from a chunk or altogether', () => {
-  const some = logged({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
-  assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
+  const last = (...work: ChunkWork[]) => logged({ predict_spans: true }, work).at(-1)!
   assert.match(
-    logged({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '',
-    /Nothing was silenced/,
+    last(spanned(0, '2-3'), spanned(9)),
+    /seems absent from 1 chunk, .*9\.00 to 19\.00 s/,
   )
+  assert.match(last(spanned(0), spanned(9)), /Nothing was silenced/)
 })
 
 test('how well the sound matches, that it seems absent, and by how much the target was softened', () => {
   const unsure = 'It is unsure whether the sound is there: its match is'
   const kept = 'of 1. What was found is in the target all the same'
   const matches = 'The match of the sound that was asked for is'
-  const cases: [match: number, gain: number | undefined][][] = [
-    [
-      [0.97, undefined],
-      [0.6, undefined],
-    ],
-    [
-      [0.2, undefined],
-      [0.97, undefined],
-    ],
-    [
-      [0.2, undefined],
-      [0.1, undefined],
-    ],
-    [[0.06, 0.063]],
-    [
-      [0.06, 0.063],
-      [0.9, 1],
-    ],
-  ]
-  const lines = cases.map(
-    (chunks) =>
-      logged(
-        {},
-        chunks.map(([match, gain], i) => chunk(9 * i, undefined, match, gain)),
-      )[1],
+  const line = (...chunks: Partial<ChunkWork>[]) =>
+    logged(
+      {},
+      chunks.map((more, i) => chunk(9 * i, more)),
+    )[1]
+  const soft = { match: 0.06, presenceGain: 0.063 }
+  const absent = 'it seems absent from 1 chunk of 2'
+  assert.equal(line({ match: 0.97 }, { match: 0.6 }), `${matches} 0.94 of 1.`)
+  assert.equal(line({ match: 0.2 }, { match: 0.97 }), `${matches} 0.94 of 1; ${absent}.`)
+  assert.equal(line({ match: 0.2 }, { match: 0.1 }), `${unsure} 0.15 ${kept}.`)
+  assert.equal(line(soft), `${unsure} 0.06 ${kept}, up to 24 dB softer.`)
+  assert.equal(
+    line(soft, { match: 0.9, presenceGain: 1 }),
+    `${matches} 0.82 of 1; ${absent}, up to 24 dB softer.`,
   )
-  assert.deepEqual(lines, [
-    `${matches} 0.94 of 1.`,
-    `${matches} 0.94 of 1; it seems absent from 1 chunk of 2.`,
-    `${unsure} 0.15 ${kept}.`,
-    `${unsure} 0.06 ${kept}, up to 24 dB softer.`,
-    `${matches} 0.82 of 1; it seems absent from 1 chunk of 2, up to 24 dB softer.`,
-  ])
 })
 
 test('what the prompt was taken to mean, or what the target is if no name is close', () => {

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Mixture } from '../../../../../engine/media/read/mixture.ts'
 import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
-import { LaneSpans } from '../../../../../engine/job/separation/lane-spans.ts'
-import {
-  chunkSpans,
-  headsAtOnce,
-  separateChunk,
-} from '../../../../../engine/job/separation/separate-chunk.ts'
+import { headsAtOnce } from '../../../../../engine/job/separation/separate-chunk.ts'
 import { separateMixture } from '../../../../../engine/job/separation/separate-mixture.ts'
 import { ResamplingThreads } from '../../../../../engine/media/resampling-threads.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../../models/model.ts'
@@ -27,19 +22,6 @@ const RATE = 100
 const SECONDS = 10
 
 const span = (start: number, end: number, include = true) => ({ start, end, include })
-
-test('spans count from the start of the chunk and are clipped to it', () => {
-  assert.deepEqual(chunkSpans([span(5, 12), span(30, 40, false)], 10, 10), [span(0, 2)])
-  assert.deepEqual(chunkSpans([span(12, 14, false)], 10, 10), [span(2, 4, false)])
-})
-
-test('if the target only sounds elsewhere, an empty span says so', () => {
-  assert.deepEqual(chunkSpans([span(0, 3)], 10, 10), [span(0, 0)])
-})
-
-test('no spans: nothing is known', () => {
-  assert.deepEqual(chunkSpans([], 10, 10), [])
-})
 
 /**
  * Makes ten seconds of sound in blocks of half a second; `decoded` counts the samples read so far.
@@ -82,8 +64,6 @@ interface World {
   requestId?: string
   /** As measured; 0 if unknown. */
   secondsExpected?: number
-  /** Throws for lanes that should fail. */
-  check?: (lane: Lane) => void
   /** The share of the mixture that the model finds for a sound. */
   share?: (sound: string) => number
   /** The model's findings about a lane. */
@@ -91,6 +71,36 @@ interface World {
   /** Logits of sounds in the first half of the mixture; all others are surely absent. */
   heard?: Readonly<Record<string, number>>
 }
+
+const jobOf = (
+  prompt: string,
+  options: Partial<SeparationOptions> = {},
+  request_id = 'req_1',
+): Job =>
+  ({
+    ...{ request_id, account_id: 'acc_1', prompt },
+    options: { ...DEFAULT_OPTIONS, ...options },
+  }) as Job
+
+type Deps = Parameters<typeof separateMixture>[2]
+
+/** Dependencies with the fake model, whose results go nowhere. */
+const depsOf = (
+  separate: (...call: never[]) => Promise<unknown>,
+  more: Partial<Deps> = {},
+): Deps => ({
+  scheduler: { separate } as never,
+  resampling,
+  models: [model],
+  tagger: null,
+  config: { chunksInFlightMax: 2 },
+  signal: new AbortController().signal,
+  log: () => undefined,
+  secondsExpected: SECONDS,
+  write: async () => undefined,
+  onProgress: () => undefined,
+  ...more,
+})
 
 const tagger = await readTaggerConfig()
 
@@ -135,60 +145,46 @@ async function separateFake(options: Partial<SeparationOptions>, world: World = 
     ]
     parts.push(new Map(names.map((name, i) => [name, outputs[i]!])))
   }
-  const scheduler = {
-    async separate(
-      { model: name, request, heads }: ChunkOrder,
-      _owner: object,
-      { onStep }: { onStep(share: number): void },
-    ): Promise<HeadResult[]> {
-      const { channels } = request.chunk
-      if (name === TAGGER) return [{ target: [], score: 0, tags: tagsOf(world.heard!) }]
-      const own = heads.map((head) => ({
-        ...request,
-        ...head,
-        model: name,
-        samples: channels[0]!.length,
-      }))
-      lanes.push(...own)
-      under.way += own.length
-      under.wayMost = Math.max(under.wayMost, under.way)
-      under.ahead = Math.max(
-        under.ahead,
-        decoded() - parts.reduce((sum, part) => sum + part.get('target')![0]!.length, 0),
-      )
-      await new Promise(setImmediate)
-      under.way -= own.length
-      for (const lane of own) world.check?.(lane)
-      for (const _ of own) onStep(1)
-      return own.map((lane) => {
-        const share = world.share?.(lane.prompt) ?? (lane.prompt === 'cat meowing' ? 0.125 : 0.25)
-        return {
-          target: channels.map((wave) => wave.map((x) => share * x)),
-          score: lane.candidate ?? 0,
-          ...world.found?.(lane),
-          ...(world.model?.needsPreviousChunk && {
-            overlapState: {
-              startSample: lane.startSample! + lane.candidate!,
-              states: Float32Array.of(share),
-            },
-          }),
-        }
-      })
-    },
+  const separate = async (
+    { model: name, request, heads }: ChunkOrder,
+    _owner: object,
+    { onStep }: { onStep(share: number): void },
+  ): Promise<HeadResult[]> => {
+    const { channels } = request.chunk
+    if (name === TAGGER) return [{ target: [], score: 0, tags: tagsOf(world.heard!) }]
+    const own = heads.map((head) => ({
+      ...request,
+      ...head,
+      model: name,
+      samples: channels[0]!.length,
+    }))
+    lanes.push(...own)
+    under.way += own.length
+    under.wayMost = Math.max(under.wayMost, under.way)
+    const written = parts.reduce((sum, part) => sum + part.get('target')![0]!.length, 0)
+    under.ahead = Math.max(under.ahead, decoded() - written)
+    await new Promise(setImmediate)
+    under.way -= own.length
+    for (const _ of own) onStep(1)
+    return own.map((lane) => {
+      const share = world.share?.(lane.prompt) ?? (lane.prompt === 'cat meowing' ? 0.125 : 0.25)
+      return {
+        target: channels.map((wave) => wave.map((x) => share * x)),
+        score: lane.candidate ?? 0,
+        ...world.found?.(lane),
+        ...(world.model?.needsPreviousChunk && {
+          overlapState: {
+            startSample: lane.startSample! + lane.candidate!,
+            states: Float32Array.of(share),
+          },
+        }),
+      }
+    })
   }
-  const job = {
-    request_id: world.requestId ?? 'req_1',
-    account_id: 'acc_1',
-    prompt: world.prompt ?? 'A dog.',
-    options: { ...DEFAULT_OPTIONS, ...options },
-  } as Job
-  const { samples, findings } = await separateMixture(job, mixture, {
-    scheduler: scheduler as never,
-    resampling,
+  const job = jobOf(world.prompt ?? 'A dog.', options, world.requestId)
+  const deps = depsOf(separate, {
     models: [...(world.others ?? []), { ...model, ...world.model }],
     tagger: world.heard ? tagger : null,
-    config: { chunksInFlightMax: 2 },
-    signal: new AbortController().signal,
     log: (line) => logs.push(line),
     secondsExpected: world.secondsExpected ?? SECONDS,
     measureLevels: async () => {
@@ -200,7 +196,10 @@ async function separateFake(options: Partial<SeparationOptions>, world: World = 
       note(mix.add(separated))
     },
     onProgress: (part) => progress.push(part),
-  }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
+  })
+  const { samples, findings } = await separateMixture(job, mixture, deps).finally(() =>
+    assert.equal(under.way, 0, 'nothing goes on'),
+  )
   const last = mix.finish()
   if (last) note(last)
   const join = (name: OutputName) =>
@@ -228,15 +227,14 @@ test('cut, separated and joined, target and residual are as long as the mixture 
     chunk_overlap: 0.5,
   })
   assert.equal(samples, SECONDS * RATE)
-  assert.equal(
+  assert.ok(
     lanes.every((lane) => lane.samples === 2 * RATE),
-    true,
     'every chunk lasts 2 s',
   )
   assert.equal(lanes.length, 7) // 2 s, and each further chunk adds 1.5 s
   assert.equal(target.length, wave.length)
   for (const [i, x] of wave.entries())
-    assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
+    assert.ok(Math.abs(target[i]! + residual[i]! - x) < 1e-6, `sample ${i}`)
 })
 
 test("max_chunk_duration and chunk_overlap limit the model's own values, by acceleration", async () => {
@@ -254,9 +252,8 @@ test("max_chunk_duration and chunk_overlap limit the model's own values, by acce
   for (const [acceleration, count] of counts) {
     const lanes = await lanesOf({ acceleration })
     assert.equal(lanes.length, count, acceleration)
-    assert.equal(
+    assert.ok(
       lanes.every((lane) => lane.acceleration === acceleration),
-      true,
       'the model is given it',
     )
   }
@@ -278,29 +275,25 @@ test('a chunk_overlap not below max_chunk_duration becomes half a chunk, and log
 })
 
 test('prompt, spans and predict_spans reach the model, but not predict_spans with spans', async () => {
-  const plain = await separateFake({})
-  assert.equal(
-    plain.lanes.every(
-      ({ prompt, spans, predictSpans }) =>
-        prompt === 'dog' && spans.length === 0 && predictSpans === false,
-    ),
-    true,
-  )
-  const predicted = await separateFake({ predict_spans: true })
-  assert.equal(
-    predicted.lanes.every(({ predictSpans }) => predictSpans === true),
-    true,
-  )
+  const given = async (options: Partial<SeparationOptions>) =>
+    (await separateFake(options)).lanes.map(({ prompt, spans, predictSpans }) => {
+      assert.equal(prompt, 'dog')
+      return { spans, predictSpans }
+    })
+  for (const predictSpans of [false, true]) {
+    const expected = { spans: [], predictSpans }
+    assert.deepEqual(await given({ predict_spans: predictSpans }), [expected, expected, expected])
+  }
   const spans = [span(1, 5), span(6.5, 7, false)]
-  const outcome = await separateFake({ predict_spans: true, spans })
-  assert.equal(
-    outcome.lanes.every(({ predictSpans }) => predictSpans === false),
-    true,
-  )
   // Chunks of 4 s, starting at 0, 3 and 6 s.
+  const spansOfChunks = [
+    [span(1, 4)],
+    [span(0, 2), span(3.5, 4, false)],
+    [span(0.5, 1, false), span(0, 0)], // the empty one: it sounds elsewhere
+  ]
   assert.deepEqual(
-    outcome.lanes.map((lane) => lane.spans),
-    [[span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)]],
+    await given({ predict_spans: true, spans }),
+    spansOfChunks.map((spans) => ({ spans, predictSpans: false })),
   )
 })
 
@@ -340,14 +333,14 @@ test('progress grows and stays below 1, even if the expected length is missing o
       progress,
       [...progress].sort((a, b) => a - b),
     )
-    assert.equal(progress[0]! > 0 && progress.at(-1)! < 1, true, `${progress}`)
+    assert.ok(progress[0]! > 0 && progress.at(-1)! < 1, `${progress}`)
   }
 })
 
 test('only a few chunks are in progress at once, however long the media', async () => {
   const { under } = await separateFake({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
-  assert.equal(under.wayMost <= 2, true, `${under.wayMost} at once`)
-  assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
+  assert.ok(under.wayMost <= 2, `${under.wayMost} at once`)
+  assert.ok(under.ahead <= 3 * RATE, `${under.ahead} samples ahead`)
 })
 
 test('if chunks need the previous one, one is in progress, with the overlap state of the kept candidate', async () => {
@@ -499,36 +492,18 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
   const { mixture } = fakeMixture()
   const stopped: number[] = []
   let lanes = 0
-  const scheduler = {
-    separate: (_order: ChunkOrder, _owner: object, { signal }: { signal: AbortSignal }) => {
-      const lane = (lanes += 1)
-      if (lane === 2) return Promise.reject(new Error('the model failed'))
-      return new Promise((_, reject) => {
-        signal.addEventListener('abort', () => {
-          stopped.push(lane)
-          reject(signal.reason as Error)
-        })
+  const separate = (_order: ChunkOrder, _owner: object, { signal }: { signal: AbortSignal }) => {
+    const lane = (lanes += 1)
+    if (lane === 2) return Promise.reject(new Error('the model failed'))
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        stopped.push(lane)
+        reject(signal.reason as Error)
       })
-    },
+    })
   }
-  const options = { ...DEFAULT_OPTIONS, max_chunk_duration: 2 }
-  const separating = separateMixture(
-    { request_id: 'r', prompt: 'A dog.', options } as Job,
-    mixture,
-    {
-      scheduler: scheduler as never,
-      resampling,
-      models: [model],
-      tagger: null,
-      config: { chunksInFlightMax: 2 },
-      signal: new AbortController().signal,
-      log: () => undefined,
-      secondsExpected: SECONDS,
-      write: async () => undefined,
-      onProgress: () => undefined,
-    },
-  )
-  await assert.rejects(separating, /the model failed/)
+  const job = jobOf('A dog.', { max_chunk_duration: 2 })
+  await assert.rejects(separateMixture(job, mixture, depsOf(separate)), /the model failed/)
   assert.deepEqual(stopped, [1])
 })
 
@@ -595,77 +570,34 @@ test('the level of the mixture is measured once, and only for models that need i
   assert.equal((await separateFake({}, { others: [song], prompt: 'rain' })).measured, 0)
 })
 
-test('a job has a bounded number of bytes open at once, whatever it asks for', async () => {
+test('a job has a bounded number of bytes open at once, whatever it asks for', () => {
   assert.equal(headsAtOnce(44_100 * 10 * 8, 1), 2) // eight channels of ten seconds
   assert.equal(headsAtOnce(2 ** 24, 1), 1)
-  const orders: number[] = []
-  const scheduler = {
-    separate: async ({ heads }: ChunkOrder): Promise<HeadResult[]> => {
-      orders.push(heads.length)
-      return heads.map(({ candidate }) => ({ target: [], score: candidate! }))
-    },
-  }
-  const channels = [new Float32Array(2 ** 22)] // large enough that only two heads fit
-  const best = await separateChunk(
-    { request_id: 'r', account_id: 'a', options: DEFAULT_OPTIONS } as Job,
-    { index: 0, startSample: 0, sharedSamples: 0, channels },
-    ['A dog.', 'A cat.', 'A cow.'].map((prompt) => ({ prompt, stems: [] })),
-    {
-      scheduler,
-      model,
-      signal: new AbortController().signal,
-      candidates: 3,
-      passes: 1,
-      sampleRate: RATE,
-      channelMask: 0n,
-      onStep: () => undefined,
-      spans: new LaneSpans(),
-      overlapStates: [],
-    },
-  )
-  assert.deepEqual(orders, [2, 2, 2, 2, 1])
-  assert.deepEqual(
-    best.map(({ scores, chosen }) => [scores, chosen]),
-    [1, 2, 3].map(() => [[0, 1, 2], 2]),
-  )
 })
 
-test('the models that answer one job share its memory', async () => {
+test('the models that answer one job share its memory, and candidates are ranked over all calls', async () => {
   const rate = 2 ** 22
   const blocks = async function* () {
     yield [new Float32Array(rate)] // one chunk, of which two heads fit: one for each model
   }
-  const orders: [model: string, heads: number][] = []
-  const scheduler = {
-    separate: async ({ model: name, request, heads }: ChunkOrder): Promise<HeadResult[]> => {
-      orders.push([name, heads.length])
-      return heads.map(() => ({ target: request.chunk.channels, score: 0 }))
-    },
+  const orders: string[] = []
+  const logs: string[] = []
+  const separate = async ({ model: name, request, heads }: ChunkOrder): Promise<HeadResult[]> => {
+    orders.push(`${name} ${heads.length}`)
+    return heads.map(({ candidate }) => ({ target: request.chunk.channels, score: candidate! }))
   }
-  const stems: ModelDescription = { ...STEMS, sampleRate: null, fixedChunks: null }
-  const options = { ...DEFAULT_OPTIONS, further_prompts: ['A cat.', 'drums', 'vocals'] }
+  const stems = { ...STEMS, sampleRate: null, fixedChunks: null, joining: model.joining }
+  const options = { further_prompts: ['A cat.', 'drums', 'vocals'], reranking_candidates: 2 }
   await separateMixture(
-    { request_id: 'r', account_id: 'a', prompt: 'A dog.', options } as Job,
+    jobOf('A dog.', options),
     { sampleRate: rate, channels: 1, blocks } as unknown as Mixture,
-    {
-      scheduler: scheduler as never,
-      resampling,
-      models: [{ ...stems, joining: model.joining }, model],
-      tagger: null,
-      config: { chunksInFlightMax: 2 },
-      signal: new AbortController().signal,
-      log: () => undefined,
-      secondsExpected: 1,
-      write: async () => undefined,
-      onProgress: () => undefined,
-    },
+    depsOf(separate, { models: [stems, model], log: (line) => logs.push(line) }),
   )
-  assert.deepEqual(orders.sort(), [
-    ['fake', 1],
-    ['fake', 1],
-    ['stems', 1],
-    ['stems', 1],
-  ])
+  assert.deepEqual(orders.sort(), [...Array(4).fill('fake 1'), ...Array(2).fill('stems 1')])
+  for (const prompt of ['A dog.', 'A cat.']) {
+    const kept = `"${prompt}": Chunk 1: candidate 2 was kept; scores 0.0000, 1.0000.`
+    assert.ok(logs.includes(kept), logs.join('\n'))
+  }
 })
 
 /** Share of the mixture that the model finds for each sound. */

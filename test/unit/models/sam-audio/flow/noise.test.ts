@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assertClose } from '../../../../support/basics/assert-close.ts'
 import { noiseFrames } from '../../../../../models/sam-audio/flow/noise.ts'
 
 const CHANNELS = 256
@@ -21,33 +22,11 @@ test('the noise is normally distributed, and neighbors are independent', () => {
   const noise = noiseFrames(123_456_789, 5_000, frames, CHANNELS)
   const mean = (of: (x: number, i: number) => number) =>
     noise.reduce((sum, x, i) => sum + of(x, i), 0) / noise.length
-  const near = (actual: number, expected: number, within: number) =>
-    assert.ok(Math.abs(actual - expected) < within, `${actual} is not near ${expected}`)
-  near(
-    mean((x) => x),
-    0,
-    0.01,
+  const moments = [1, 2, 3, 4].map((power) => mean((x) => x ** power))
+  const products = [1, 2, CHANNELS, CHANNELS + 1].map((distance) =>
+    mean((x, i) => x * (noise[i + distance] ?? 0)),
   )
-  near(
-    mean((x) => x ** 2),
-    1,
-    0.01,
-  )
-  near(
-    mean((x) => x ** 3),
-    0,
-    0.03,
-  )
-  near(
-    mean((x) => x ** 4),
-    3,
-    0.06,
-  )
-  for (const distance of [1, 2, CHANNELS, CHANNELS + 1]) {
-    near(
-      mean((x, i) => x * (noise[i + distance] ?? 0)),
-      0,
-      0.01,
-    )
-  }
+  assertClose(moments.slice(0, 2), [0, 1], { absolute: 0.01 })
+  assertClose(moments.slice(2), [0, 3], { absolute: 0.06 })
+  assertClose(products, [0, 0, 0, 0], { absolute: 0.01 })
 })
