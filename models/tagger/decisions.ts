@@ -173,7 +173,7 @@ interface RemainingLogits {
   evidence: number
 }
 
-/** `plain` is the evidence for the sound, and `remaining` what remains of it after its relatives. */
+/** `plain` is the evidence for a sound, `remaining` what its relatives leave of it. */
 function stateOf(
   plain: number,
   remaining: number,

@@ -181,7 +181,7 @@ async function addSound(
   source.close()
 }
 
-/** Collects the pieces of a file, which the browser may keep on disk. Late ones correct the header. */
+/** Collects the pieces of a file, which may be on disk. Late ones correct the header. */
 class CollectedBlob {
   readonly #parts: Blob[] = []
   readonly #corrections: { position: number; data: Uint8Array<ArrayBuffer> }[] = []

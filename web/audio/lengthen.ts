@@ -6,8 +6,8 @@ import type { Waveform } from '../../clients/typescript/client.ts'
 const BUCKETS_MAX = 8_192
 
 /**
- * Appends silence, up to the length of the media in seconds. Merges buckets, because the first peaks
- * of long media are so fine that the silence would fill the memory.
+ * Appends silence, up to the length of the media in seconds. Merges buckets, because the first
+ * peaks of long media are so fine that the silence would fill the memory.
  */
 export function lengthen(waveform: Waveform, seconds: number): Waveform {
   const { sample_rate: rate, samples_per_pixel: bucket, channels, data } = waveform

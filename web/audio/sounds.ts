@@ -101,7 +101,7 @@ export function streamedSounds({ index, gain, read }: StreamOptions): Sounds {
   }
 }
 
-/** Cuts what precedes the sound, in case a browser doesn't, although the header says how much it is. */
+/** Cuts what precedes the sound, for browsers that ignore what the header says about it. */
 async function decodeSegment(
   bytes: ArrayBuffer,
   length: number,

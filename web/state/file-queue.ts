@@ -1,6 +1,6 @@
 /**
- * Sends several files, each a request of its own, follows them together, and restores the list after
- * a reload of this tab.
+ * Sends several files, each a request of its own, follows them together, and restores the list
+ * after a reload of this tab.
  */
 
 import { computed, signal, type Signal } from '@preact/signals'
