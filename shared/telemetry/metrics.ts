@@ -3,7 +3,7 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { METRICS, type MetricDefinition, type NameOf } from './metric-definitions.ts'
+import { METRICS, type NameOf } from './metric-definitions.ts'
 
 export type { Counter, Gauge, Histogram }
 
@@ -36,8 +36,8 @@ export class MetricSet {
 
   /** @param series the same as for a counter */
   histogram(name: NameOf<'histogram'>, series: readonly Series[] = []): Histogram {
-    const { buckets = [] }: MetricDefinition = METRICS[name]
-    const histogram = new Histogram({ ...this.#configuration(name), buckets: [...buckets] })
+    const buckets = [...METRICS[name].buckets]
+    const histogram = new Histogram({ ...this.#configuration(name), buckets })
     for (const labels of series) histogram.zero(labels)
     return histogram
   }
@@ -66,7 +66,7 @@ export class MetricSet {
   }
 
   #configuration(name: keyof typeof METRICS) {
-    const { help, labelNames = [] }: MetricDefinition = METRICS[name]
+    const { help, labelNames } = METRICS[name]
     return { name, help, labelNames: [...labelNames], registers: [this.#registry] }
   }
 }
