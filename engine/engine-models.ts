@@ -13,7 +13,7 @@ import { CHANNELS_MAX, type ModelDescription } from '../models/model.ts'
 import type { DescribedModel, InstalledModel, ModelState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Computes } from './compute/computes.ts'
-import { ModelRefusal } from './model-refusal.ts'
+import { CallRefusal } from './call-refusal.ts'
 
 interface EngineModelsOptions {
   folders: ModelFolders
@@ -89,7 +89,7 @@ export class EngineModels {
     })
   }
 
-  /** Resolves once the model is loaded. @throws ModelRefusal */
+  /** Resolves once the model is loaded. @throws CallRefusal */
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
@@ -98,11 +98,11 @@ export class EngineModels {
     await entry.loading
     const loaded = this.#descriptions.find((description) => description.name === name)
     if (loaded) return describeModel(loaded)
-    throw new ModelRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
+    throw new CallRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
   /**
-   * Resolves once jobs that use the model have ended and its memory is free. @throws ModelRefusal
+   * Resolves once jobs that use the model have ended and its memory is free. @throws CallRefusal
    */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
@@ -117,7 +117,7 @@ export class EngineModels {
       await this.#options.computes.unload(name)
       this.#options.log.info({ model: name }, 'unloaded a model')
     } else if (state !== 'NOT_LOADED') {
-      throw new ModelRefusal('FAILED_PRECONDITION', `${name} was loaded again meanwhile.`)
+      throw new CallRefusal('FAILED_PRECONDITION', `${name} was loaded again meanwhile.`)
     }
   }
 
@@ -150,7 +150,7 @@ export class EngineModels {
       entry.problem = (cause as Error).message
       this.#set(entry, 'NOT_LOADED')
       log.warn({ model, err: cause }, 'a model could not be loaded')
-      throw new ModelRefusal('FAILED_PRECONDITION', entry.problem, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', entry.problem, { cause })
     } finally {
       entry.loading = null
     }
@@ -159,7 +159,7 @@ export class EngineModels {
   #assertMayUnload({ choice, state }: Entry): void {
     const { folders, computes } = this.#options
     const { name } = choice
-    const refuse = (why: string) => new ModelRefusal('FAILED_PRECONDITION', why)
+    const refuse = (why: string) => new CallRefusal('FAILED_PRECONDITION', why)
     if (isBuiltIn(choice, folders)) throw refuse(`${name} came with Winnow: it stays loaded.`)
     if (!computes.canUnload(name)) {
       throw refuse(
@@ -224,7 +224,7 @@ export class EngineModels {
     const choice = choices.find((each) => each.name === name)
     if (choice) return choice
     const names = choices.map((each) => each.name).join(', ')
-    throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
+    throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
   }
 
   #entryOf(choice: ModelChoice): Entry {

@@ -2,7 +2,7 @@
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { EngineDescription } from '../shared/engine-control.ts'
+import type { DrainResult, EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
@@ -53,7 +53,7 @@ export interface Engine extends ControlledEngine {
   /** Starts to lease jobs. */
   start(): Promise<void>
   /** Leases no more jobs, and releases the open ones to the queue. */
-  giveBack(): Promise<{ finished: number; released: number }>
+  release(): Promise<DrainResult>
 }
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -99,7 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     start: () => scratch.watch().then(() => intake.start()),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
-    giveBack: () => intake.drain(0),
+    release: () => intake.drain(0),
     setBatching: (batchFramesMax) => budgets.set(batchFramesMax),
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
     ...modelCalls(deps, engineModels),

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
-import type { EngineState } from '../shared/engine-control.ts'
+import type { DrainResult, EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './job/outcome.ts'
@@ -85,7 +85,7 @@ export class Intake {
    * Leases no more jobs, and resolves when all have ended. Jobs that are still open after
    * `deadlineMs` are released to the queue.
    */
-  async drain(deadlineMs: number): Promise<{ finished: number; released: number }> {
+  async drain(deadlineMs: number): Promise<DrainResult> {
     this.#draining = true
     this.#wake()
     await this.#pulling

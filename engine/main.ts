@@ -176,7 +176,7 @@ async function end(reason: string): Promise<void> {
   limitStop(0)
   control.notServing()
   try {
-    log.info(await engine.giveBack(), 'released its jobs')
+    log.info(await engine.release(), 'released its jobs')
     await stop()
   } finally {
     process.exit(1)

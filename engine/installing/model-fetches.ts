@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isInstalled } from '../../models/installed/record.ts'
 import type { CatalogueModel, InstalledModel } from '../../shared/engine-control.ts'
 import { makeFolder } from '../../shared/process/make-folder.ts'
-import { ModelRefusal } from '../model-refusal.ts'
+import { CallRefusal } from '../call-refusal.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { removeDownloads, removeModel } from './installed-folder.ts'
 import { ModelFetch } from './model-fetch.ts'
@@ -63,13 +63,13 @@ export class ModelFetches {
 
   /**
    * Starts to fetch a model, or joins the fetch in progress; null if it is already installed.
-   * @throws ModelRefusal
+   * @throws CallRefusal
    */
   async fetch(name: string, licenceAccepted: boolean): Promise<ModelFetch | null> {
     const entry = this.#entryOf(name)
     const { folder, environment } = this.#options
     if (isInstalled(join(folder, name))) return null
-    if (!entry.isFreeToUse && !licenceAccepted) throw new ModelRefusal(...notAccepted(entry))
+    if (!entry.isFreeToUse && !licenceAccepted) throw new CallRefusal(...notAccepted(entry))
     await this.#assertWritable(`fetch ${name}`)
     const last = this.#fetches.get(name)
     if (last && !last.hasEnded) return last
@@ -77,7 +77,7 @@ export class ModelFetches {
     if (running.length >= FETCHES_MAX) {
       const names = running.map(([each]) => each).join(' and ')
       const message = `This engine is fetching ${names}: fetch ${name} when one of them is done.`
-      throw new ModelRefusal('FAILED_PRECONDITION', message)
+      throw new CallRefusal('FAILED_PRECONDITION', message)
     }
     const fetch = new ModelFetch({ folder, entry }, environment)
     this.#fetches.set(name, fetch)
@@ -86,14 +86,14 @@ export class ModelFetches {
 
   /**
    * Unloads and removes an installed model, or stops its fetch and removes the downloads.
-   * @throws ModelRefusal
+   * @throws CallRefusal
    */
   async remove(name: string): Promise<void> {
     const { folder, models } = this.#options
     this.#assertRemovable(name)
     const fetch = this.#fetches.get(name)
     if (!fetch && !isInstalled(join(folder, name))) {
-      throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed in ${folder}.`)
+      throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed in ${folder}.`)
     }
     await this.#assertWritable(`remove ${name}`)
     await fetch?.stop()
@@ -102,24 +102,24 @@ export class ModelFetches {
     if (!isInstalled(join(folder, name))) return
     await models.unload(name).catch((cause: Error) => {
       const hint = `To remove it, run on the engine's host: winnow model remove ${name}`
-      throw new ModelRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
     })
     if (isInstalled(join(folder, name))) await removeModel(folder, name) // else another engine has
   }
 
-  /** @throws ModelRefusal naming the known models */
+  /** @throws CallRefusal naming the known models */
   #entryOf(name: string): CatalogueEntry {
     const fetchable = this.#catalogue.filter(({ isBuiltIn }) => !isBuiltIn) // set-up fetches those
     const entry = fetchable.find((each) => each.name === name)
     if (entry) return entry
     const names = fetchable.map((each) => each.name).join(', ')
-    throw new ModelRefusal('NOT_FOUND', `No model "${name}" can be fetched, only ${names}.`)
+    throw new CallRefusal('NOT_FOUND', `No model "${name}" can be fetched, only ${names}.`)
   }
 
   #assertRemovable(name: string): void {
     const { named, models } = this.#options
     if (models.list().some((model) => model.name === name && model.built_in)) {
-      throw new ModelRefusal(
+      throw new CallRefusal(
         'FAILED_PRECONDITION',
         `${name} came with Winnow: it can't be removed.`,
       )
@@ -128,7 +128,7 @@ export class ModelFetches {
     const message =
       `The setting MODELS of this engine names ${name}, without which it would not start again: ` +
       'take it out there, and restart the engine.'
-    throw new ModelRefusal('FAILED_PRECONDITION', message)
+    throw new CallRefusal('FAILED_PRECONDITION', message)
   }
 
   /** @param command what an admin of the host can run instead */
@@ -141,7 +141,7 @@ export class ModelFetches {
       const message =
         `This engine can't write ${folder} (${(cause as Error).message}). On its host run: ` +
         `sudo MODELS_DIR=${folder} winnow model ${command}`
-      throw new ModelRefusal('FAILED_PRECONDITION', message, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', message, { cause })
     }
   }
 }
