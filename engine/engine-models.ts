@@ -101,9 +101,7 @@ export class EngineModels {
     throw new CallRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
-  /**
-   * Resolves once jobs that use the model have ended and its memory is free. @throws CallRefusal
-   */
+  /** Resolves once no job uses the model and its memory is free. @throws CallRefusal */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
     const entry = this.#entries.get(name)

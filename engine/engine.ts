@@ -206,10 +206,7 @@ async function recordTimes(
   return outcome
 }
 
-/**
- * Traces an attempt as one span. Only the first delivery's span belongs to the trace of its
- * request.
- */
+/** Traces an attempt as one span. Only the first delivery belongs to the request's trace. */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,

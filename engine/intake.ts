@@ -1,7 +1,4 @@
-/**
- * Leases jobs while there is room, keeps their leases alive, and ends each lease according to the
- * outcome of its job.
- */
+/** Leases jobs while there is room, keeps the leases alive, and ends them by the jobs' outcomes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
@@ -36,10 +33,7 @@ const PULL_MS = 1_000
 const NAMED_EVERY_MS = 1_000
 /** How long to wait after a failure of the broker. */
 const RETRY_MS = 1_000
-/**
- * How long a job is delayed if its events could not be stored: 5 s, then three times as long each
- * time (10 min in total).
- */
+/** Delay of a job whose events could not be stored: 5 s, tripled each time (10 min in total). */
 const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
@@ -186,10 +180,7 @@ export class Intake {
     this.#beginEligible()
   }
 
-  /**
-   * Begins the jobs whose turn has come. A job that was stopped while it waited needs no slot to
-   * report its end.
-   */
+  /** Begins jobs whose turn has come. A stopped job needs no slot to report its end. */
   #beginEligible(): void {
     const inHand = [...this.#inHand.values()]
     for (const job of inHand) {

@@ -1,7 +1,4 @@
-/**
- * The engine process: configuration, compute, broker, intake and control server. It drains when
- * stopped.
- */
+/** The engine process: configuration, compute, broker, intake and control server. */
 
 import { deviceDefaults, oneGpu } from '../models/tensorflow/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'

@@ -10,7 +10,5 @@ export const CHECKPOINT_MEDIA_SECONDS_MIN = 60
 /** How many segments a request has at most. */
 export const SEGMENTS_MAX = 24
 
-/**
- * Size limit of one segment in bytes; with the number of segments it bounds what a request stores.
- */
+/** Size limit of a segment in bytes; with their number it bounds what a request stores. */
 export const SEGMENT_BYTES_MAX = 2 ** 28

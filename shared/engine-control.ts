@@ -242,10 +242,7 @@ const withModels = (described: EngineDescription): EngineDescription => {
   return { ...described, model, models: [model] }
 }
 
-/**
- * Runs `work` in a span of the active trace, with metadata to pass it on; without a trace, runs it
- * alone.
- */
+/** Runs `work` in a span of the active trace, if any, with metadata to pass it on. */
 function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)

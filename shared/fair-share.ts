@@ -1,6 +1,4 @@
-/**
- * Chooses which of several accounts that share some slots is next. The policy is a pure function.
- */
+/** Chooses which of several accounts that share some slots is next. */
 
 /** An account's slots in use, and its last turn. */
 export interface Share {

@@ -51,9 +51,7 @@ function hintOf(nearest: readonly string[]): string {
 
 type AskedSounds = NonNullable<Finding['asked']>
 
-/**
- * Describes the finding for any other prompt: how it was read, and which of its sounds were found.
- */
+/** For prompts with several sounds: how it was read, and which of its sounds were found. */
 function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const inState = (soundState: Finding['state']) =>

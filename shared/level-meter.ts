@@ -8,10 +8,7 @@ const GATE_POWER = 1e-7
 export interface Level {
   /** The largest absolute sample value; full scale is 1. */
   peak: number
-  /**
-   * The root mean square over the blocks that contain sound, 0 if there are none. This is the
-   * gating of ITU-R BS.1770 without its frequency weighting.
-   */
+  /** The RMS over the blocks with sound, 0 if none: BS.1770's gating without its weighting. */
   loudness: number
 }
 
@@ -41,9 +38,7 @@ export class LevelMeter {
     }
   }
 
-  /**
-   * Returns the level of everything that was added before the current block.
-   */
+  /** Returns the level of everything that was added before the current block. */
   get level(): Level {
     const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)
     return { peak: this.#peak, loudness }

@@ -6,15 +6,10 @@
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/**
- * Samples per second over all channels that the longest media may have: stereo at 192 kHz, or 7.1
- * at 48 kHz.
- */
+/** Samples per second over all channels of the longest media: stereo at 192 kHz, 7.1 at 48 kHz. */
 const SAMPLES_PER_SECOND_MAX = 384_000
 
-/**
- * The longest duration in seconds that may be reported, three years; a damaged file may claim more.
- */
+/** The longest duration in seconds, three years; a damaged file may claim more. */
 export const MEASURED_SECONDS_MAX = 1e8
 
 export interface SoundShape {

@@ -16,10 +16,7 @@ import { StoredText, Text } from './short-text.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
-/**
- * A time in the format of `toISOString`, because the gateway stores and compares what engines
- * report.
- */
+/** In the format of `toISOString`, because the gateway compares what engines report. */
 const EventTime = Type.Refine(
   Type.String({ pattern: '^20\\d\\d-[\\d-]{5}T[\\d:]{8}\\.\\d{3}Z$' }),
   (text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
@@ -50,10 +47,7 @@ const FURTHER_TARGETS = [
 const FIRST_OUTPUTS = ['target', 'residual', 'target_video', 'residual_video'] as const
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
-/**
- * An output of a separated mixture: a target for each prompt, and the residual, which matches no
- * prompt.
- */
+/** An output of a separated mixture: a target for each prompt, and the residual. */
 export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
 
 /** Returns the targets of a request with this many prompts, in order. */
@@ -75,10 +69,7 @@ export const Job = Type.Object({
   options: SeparationOptions,
   /** Absent in jobs of earlier versions, which are all interactive. */
   priority: Type.Optional(Type.Enum([...PRIORITIES])),
-  /**
-   * How many earlier attempts engines released, not counting drains; they were deliveries of other
-   * jobs. Absent in jobs of earlier versions.
-   */
+  /** Earlier attempts that engines released, apart from drains. Absent from older gateways. */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   source: Source,
   /** Signed addresses that each take one PUT of any length; a list of sounds has none. */
@@ -91,14 +82,9 @@ export const Job = Type.Object({
     /** Absent if nobody asked for one, or the gateway is of an earlier version. */
     preview: Type.Optional(Type.String()),
   }),
-  /**
-   * SCRATCH_DIR of the engines on the gateway's host; see `hand-over.ts`. Absent if the gateway
-   * knows none, or media are in a bucket.
-   */
+  /** SCRATCH_DIR of the engines on the gateway's host, if it has any; see `hand-over.ts`. */
   shared_folder: Type.Optional(Type.String()),
-  /**
-   * Comes with `shared_folder`: a signed address that takes the names of outputs in that folder.
-   */
+  /** Comes with `shared_folder`: takes the names of outputs in that folder. */
   hand_over_url: Type.Optional(Type.String()),
   /**
    * Signed addresses for the segments of a checkpoint, each of which stores and returns one; see
@@ -138,10 +124,7 @@ const eventFields = {
   at: EventTime,
   /** When the attempt began, by the same clock. Absent in events of earlier versions. */
   started_at: Type.Optional(EventTime),
-  /**
-   * Seconds of the device that the attempt took, in `completed`, `failed` and `released`. Absent in
-   * events of earlier versions.
-   */
+  /** Device seconds of the attempt, when it ends. Absent from older engines. */
   device_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: DEVICE_SECONDS_MAX })),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
@@ -155,10 +138,7 @@ const storedFile = (contentType: string) =>
     content_type: Type.String({ pattern: contentType }),
     extension: Type.String({ pattern: '^[a-z0-9]{1,8}$' }),
     bytes: Type.Integer({ minimum: 0, maximum: FILE_BYTES_MAX }),
-    /**
-     * Where the gateway stored it; see `output-places.ts`. Absent if there is only one place, as in
-     * 0.2.0.
-     */
+    /** Where the gateway stored it, if there are several places; see `output-places.ts`. */
     place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
   })
 
@@ -290,9 +270,7 @@ export const Change = Type.Object({
   from: Type.String(),
 })
 
-/**
- * Sent by an engine every few seconds to announce itself and the address of its gRPC control plane.
- */
+/** An engine announces itself and its gRPC control plane with this every few seconds. */
 export const EngineAnnouncement = Type.Object({
   engine_id: EngineId,
   /** `host:port`. */

@@ -1,7 +1,4 @@
-/**
- * Stores the gateway's local addresses in a file of its data folder, so that commands find it
- * whatever its ports are.
- */
+/** Stores the gateway's local addresses in its data folder, so that commands find it. */
 
 import { readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'

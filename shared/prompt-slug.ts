@@ -4,10 +4,7 @@ import { readPrompt } from './prompts/read-prompt.ts'
 
 const CHARACTERS_MAX = 60
 const SLUG_BYTES_MAX = 120
-/**
- * How many characters of prompts a residual's name has; if there are more prompts, they are
- * counted.
- */
+/** Characters of prompts in a residual's name; beyond that, prompts are counted. */
 const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Returns letters and digits of any script, in lower case, with hyphens between words. */

@@ -1,7 +1,4 @@
-/**
- * The frame budget of a model's batches: the configured one, lowered while the device runs out of
- * memory.
- */
+/** The frame budget of a model's batches, which shrinks while the device runs out of memory. */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
@@ -18,10 +15,7 @@ export function parseBatchFrames(text: string): number | 'auto' {
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/**
- * The most for `auto`: a larger batch is no faster, and requests that arrive meanwhile would wait
- * for its end.
- */
+/** Limit for `auto`: larger batches are no faster, and new requests would wait for their end. */
 const FRAMES_AUTO_MAX = 65_536
 
 /**
@@ -100,10 +94,7 @@ export class BatchBudget {
     if (this.#steps === STEPS_BEFORE_GROWTH) this.#resize(this.#framesMax * 2)
   }
 
-  /**
-   * Reports that the device ran out of memory. This halves the budget rather than the last batch,
-   * which may have been a small one on a full device.
-   */
+  /** Halves the budget after the device ran out of memory, even if the last batch was small. */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))
     this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')

@@ -19,19 +19,13 @@ export interface WaitingLane {
 }
 
 export interface BatchLimits {
-  /**
-   * Budget of a batch: its number of rows times the frames of its longest row. A lane that exceeds
-   * it runs alone.
-   */
+  /** Rows of a batch times the frames of its longest row. A lane that exceeds this runs alone. */
   framesMax: number
   /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
-/**
- * How many seconds of the device each account and each request have had; the least served goes
- * first.
- */
+/** Seconds of the device that each account and request have had; the least served goes first. */
 export interface DeviceSeconds {
   /** Those of each class, divided by its share of the device; absent: none. */
   priorities?: ReadonlyMap<Priority, number>
@@ -88,10 +82,7 @@ export function nextBatch(
   return trimToBucket(batch)
 }
 
-/**
- * Keeps as many lanes as possible from the start whose rows add up to a bucket size; all of them if
- * no number does.
- */
+/** Keeps as many lanes as add up to a bucket size; all of them if no number does. */
 function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
   let rows = 0
   const areBuckets = batch.map((lane) => isBucketSize((rows += lane.rows)))

@@ -22,9 +22,7 @@ export interface WorkerOptions {
 
 export interface LoadedModel {
   description: ModelDescription
-  /**
-   * How many frames in a batch fit the device's memory, as predicted; null without a prediction.
-   */
+  /** Frames of a batch that fit the device's memory, as predicted; null if not predicted. */
   framesFitting: number | null
 }
 
@@ -63,9 +61,7 @@ export type Command =
   | { type: 'beat' }
   | { type: 'load'; choice: ModelChoice }
 
-/**
- * A lane made by `open`: which heads it answers, what it takes of a batch, and its number of steps.
- */
+/** A lane made by `open`, and what it takes of a batch. */
 export interface OpenedLane {
   lane: number
   /** Indices of heads of the order. */

@@ -1,7 +1,4 @@
-/**
- * The compute thread in the engine's process. TensorFlow's binding has one state per process, so
- * there is one such thread.
- */
+/** The compute thread of the engine, the only one, since TensorFlow has one state per process. */
 
 import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'

@@ -1,7 +1,4 @@
-/**
- * The worker side of a compute, in a thread of the engine or of a separate process. It owns
- * TensorFlow and the models, and runs one command at a time.
- */
+/** The worker side of a compute: owns TensorFlow and the models, and runs one command at a time. */
 
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -212,9 +209,7 @@ function assertFits(name: string, prediction: MemoryPrediction, free: number): v
   )
 }
 
-/**
- * Describes all models but the tagger, in the order in which they were loaded. @param free bytes
- */
+/** Describes all models but the tagger, in the order of loading. @param free bytes */
 function describeModels(free: number): LoadedModel[] {
   const separating = [...models].filter(([name]) => name !== TAGGER)
   return separating.map(([, entry]) => describeModel(entry, free))

@@ -74,10 +74,7 @@ export abstract class Compute {
     return this.#restarting
   }
 
-  /**
-   * Returns the order with its chunk prepared as the model needs it; the chunk's memory is
-   * transferred.
-   */
+  /** Returns the order with its chunk as the model needs it; the chunk's memory is transferred. */
   abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
 
   /** Opens the lanes of a prepared chunk, whose memory is transferred. */
@@ -108,10 +105,7 @@ export abstract class Compute {
     this.#options = { ...this.#options, models: [...this.#options.models, choice] }
   }
 
-  /**
-   * Resolves once the worker has answered, or at once while it restarts, which has a limit of its
-   * own.
-   */
+  /** Resolves once the worker has answered, or at once while it restarts. */
   async beat(): Promise<void> {
     if (!this.#restarting) await this.#call({ type: 'beat' })
   }

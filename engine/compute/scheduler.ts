@@ -1,6 +1,4 @@
-/**
- * Holds the lanes of all open jobs on a compute, and gives it the next batch whenever it is free.
- */
+/** Holds the lanes of all open jobs on a compute, and gives it the next batch when it is free. */
 
 import type { HeadResult } from '../../models/model.ts'
 import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
@@ -336,10 +334,7 @@ export class Scheduler {
   }
 }
 
-/**
- * Returns the value of `work`, but rejects as soon as the signal fires; `work` then goes on
- * unobserved.
- */
+/** Returns the value of `work`, but rejects once the signal fires, while `work` continues. */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = promiseWithResolvers<T>()

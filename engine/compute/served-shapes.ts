@@ -7,10 +7,7 @@ import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { laneCalls } from '../../models/memory/predict.ts'
 import type { Model } from '../../models/model.ts'
 
-/**
- * How many lanes the batches of a busy device have, all with the longest chunk; see
- * batch-policy.ts.
- */
+/** Lanes in the batches of a busy device, all with the longest chunk; see batch-policy.ts. */
 const LANES = [1, 2, 4, 8, 16, 32]
 
 export interface ServedShapesHost {

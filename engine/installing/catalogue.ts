@@ -1,6 +1,4 @@
-/**
- * The open models that `model fetch` knows, with their addresses, licences and published figures.
- */
+/** The open models that `model fetch` knows: addresses, licences and published figures. */
 import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
@@ -40,9 +38,7 @@ export interface CatalogueEntry {
    * processor time).
    */
   secondsPerMinute: number
-  /**
-   * Whether the licence lets anybody use the weights for anything, so that nobody has to accept it.
-   */
+  /** Whether the licence allows any use, so that nobody has to accept it. */
   isFreeToUse?: boolean
   /** Whether set-up fetches it, so that nobody has to. */
   isBuiltIn?: boolean

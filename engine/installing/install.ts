@@ -25,10 +25,7 @@ export interface FetchOptions {
   onFile?(name: string): void
   /** Called once everything is downloaded. */
   onConvert?(): void
-  /**
-   * Called if another process, such as `process 17 on host-a`, is already fetching it, so that this
-   * one waits.
-   */
+  /** Called with the process that fetches it already, such as `process 17 on host-a`. */
   onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
   /** Passed to `download`. */
@@ -130,9 +127,7 @@ async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/**
- * Converts into the empty folder `fresh`, which is renamed to the model's name once it is complete.
- */
+/** Converts into the empty folder `fresh`, which then gets the model's name. */
 async function install(
   modelsFolder: string,
   fresh: string,

@@ -1,7 +1,4 @@
-/**
- * One fetch of a model: a process that downloads and installs it, and everybody who follows its
- * progress.
- */
+/** One fetch of a model: its process, and everybody who follows its progress. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { FetchProgress } from '../../shared/engine-control.ts'

@@ -232,9 +232,7 @@ export class SampleQueue {
     return out
   }
 
-  /**
-   * Like `read`, but drops the samples. A block that matches exactly is returned without a copy.
-   */
+  /** Like `read`, but drops the samples. A block that matches exactly is not copied. */
   take(start: number, samples: number): Float32Array[] {
     const first = this.#blocks[0]
     const isWhole = start === this.startSample && samples === first?.[0]?.length

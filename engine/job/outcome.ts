@@ -21,10 +21,7 @@ import type { ScratchRoom } from './scratch-room.ts'
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/**
- * `drained`: this engine can't serve the job, because it shuts down or its model was unloaded.
- * `released`: the job exceeded its time limit.
- */
+/** `drained`: the engine stops, or its model was unloaded. `released`: the job took too long. */
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */
@@ -37,10 +34,7 @@ export class JobStopped extends Error {
   }
 }
 
-/**
- * How many attempts a job gets after errors of unknown cause, which may lie in the job or only in
- * this engine.
- */
+/** Attempts after errors of unknown cause, which may lie in the job or only in this engine. */
 const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
 /** Errors that come from the job's environment, not from the job. */
@@ -67,10 +61,7 @@ const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[cod
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
-/**
- * Returns why a job is released. A drain, an outage of the media store, or a disk that others have
- * filled does not count against it.
- */
+/** Why a job is released. Drains, an outage of the store and a full disk don't count against it. */
 export async function releaseCauseOf(
   error: unknown,
   { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },

@@ -141,10 +141,7 @@ type CompletedFields = Pick<
   'duration' | 'sample_rate' | 'outputs' | 'sounds'
 >
 
-/**
- * Reports measurements while the work is done, and before the outcome. If both fail, the error of
- * the work is the outcome.
- */
+/** Reports measurements before the outcome. If both fail, the work's error is the outcome. */
 async function produceResult(
   job: Job,
   context: JobContext,

@@ -1,7 +1,4 @@
-/**
- * Threads that resample. Converting a second of stereo to 32 kHz and back takes 3 ms, during which
- * the main thread could not feed the model.
- */
+/** Threads that resample, because the main thread must keep feeding the model. */
 
 import { availableParallelism } from 'node:os'
 import type { TaskThread } from '../threads/task-thread.ts'

@@ -264,19 +264,13 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /**
-   * Creates the consumer for jobs that name a model before the first such job, because engines
-   * create none.
-   */
+  /** Engines create no consumers, so this one must exist before the first job for the model. */
   async #ensureNamedConsumer(source: ReturnType<typeof jobSource>): Promise<void> {
     if (await hasConsumer(this.#manager, source)) return
     await ensureJobConsumer(this.#manager, source, this.#streams.leaseSeconds)
   }
 
-  /**
-   * Runs `use`. If the server has lost its streams (for example because its disk was wiped), a
-   * gateway recreates them and retries.
-   */
+  /** Runs `use`. If the server has lost its streams, a gateway recreates them and retries. */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {
     try {
       return await use()
@@ -311,10 +305,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /**
-   * Returns the validated event; null if it is invalid. It will stay invalid, because gateways are
-   * upgraded first.
-   */
+  /** Null if it is invalid, for good, because gateways are upgraded first. */
   #readEvent({ data, seq }: JsMsg): Event | null {
     try {
       return decodeEvent(data)
@@ -339,10 +330,7 @@ class JetStreamBroker implements Broker {
     await this.#remove(stream, sequence)
   }
 
-  /**
-   * Returns the validated job, or null if it can't be read. Such a job goes back to the queue,
-   * since an engine of another version may read it.
-   */
+  /** Null if it can't be read. It goes back to the queue, for an engine of another version. */
   #readJob(message: JsMsg): Job | null {
     try {
       return decodeMessage(Job, message.data)

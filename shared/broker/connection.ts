@@ -18,15 +18,11 @@ import type { SettingReader } from '../process/settings.ts'
 
 /** Address and credentials of the broker, the same for gateways and engines. */
 export interface BrokerAddress {
-  /**
-   * `nats://[user:password@ | token@]host:port`, several separated by commas; `tls:` requires TLS.
-   */
+  /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` requires TLS. */
   url: string
   /** File with a user's JWT and seed, as `nsc` writes it; used instead of user or token. */
   credentialsFile?: string | undefined
-  /**
-   * PEM certificates of the authorities trusted to sign the servers' certificates; requires TLS.
-   */
+  /** PEM certificates of the authorities that sign the servers' certificates; requires TLS. */
   caFile?: string | undefined
   /** How many servers keep each stream; 0 keeps the current number, or 1 for a new stream. */
   replicas?: number
@@ -51,9 +47,7 @@ export interface ConnectOptions {
   leaseSeconds: number
   /** The gateway's installation, whose jobs the broker carries. */
   installation?: string
-  /**
-   * Whether this is an engine, which uses the streams as gateways make them and may not change any.
-   */
+  /** Whether this is an engine, which may not change the streams. */
   isEngine?: boolean
   log: Logger
   /** How long a broker may take to answer; Infinity waits forever. */
@@ -253,10 +247,7 @@ async function orClosed<T>(
   }
 }
 
-/**
- * Whether the broker may be able to provide the streams soon, because it is starting or electing a
- * leader.
- */
+/** Whether the broker may have the streams soon, because it is starting or electing a leader. */
 const isPassing = (error: unknown): boolean =>
   error instanceof JetStreamApiError
     ? PASSING_CODES.includes(error.code)

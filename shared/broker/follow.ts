@@ -21,10 +21,7 @@ export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
 interface ConsumerOptions {
   /** Returns the consumer; called again after each failure. */
   consumer: () => Promise<Consumer>
-  /**
-   * Handles a message, which is acknowledged when this resolves; otherwise it is redelivered after
-   * a delay.
-   */
+  /** Handles a message, which is then acknowledged, or redelivered later if this rejects. */
   handle: (message: JsMsg) => Promise<void>
   onFailure: (error: unknown) => Promise<void>
   log: Logger

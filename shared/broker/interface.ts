@@ -39,9 +39,7 @@ export interface Broker {
    * `model` it returns a job that names it, and null at once if no such job is waiting or leased.
    */
   leaseJob(waitMs: number, queue?: JobQueue, model?: string): Promise<Lease | null>
-  /**
-   * Resolves once the event is durable. Repeating an event of the same attempt stores nothing new.
-   */
+  /** Resolves once the event is durable. Repeating an attempt's event stores nothing new. */
   publishEvent(event: Event): Promise<void>
   /**
    * Passes events to `handle` in order, and acknowledges each when it resolves. Otherwise the event
@@ -59,10 +57,7 @@ export interface Broker {
   followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
-  /**
-   * Calls `handle` whenever the streams have been recreated, so everything in them is lost; for a
-   * loss before this call, at once.
-   */
+  /** Calls `handle` when everything in the streams is lost, also for a loss before this call. */
   followLosses(handle: () => void): void
   isConnected(): boolean
   /** Returns a sentence on why it cannot be used now; null if no problem is known. */

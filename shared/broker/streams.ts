@@ -51,15 +51,10 @@ const JOB_SUBJECTS = [
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** The server's advisories about jobs and events that have used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
-/**
- * The undeliverable messages themselves, for an admin to read; the subject ends with their stream.
- */
+/** The undeliverable messages themselves; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-/**
- * Returns the source of jobs that name this model; without a name, of those that any engine may
- * take.
- */
+/** Returns the source of jobs that name this model, or without a name, any model. */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
   const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects
@@ -78,10 +73,7 @@ const DAY_NS = DAY_SECONDS * SECOND_NS
 /** How often a job is delivered, including the first time, before it becomes a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
-/**
- * How often an event is delivered. With the delays this takes about an hour, so that a database
- * outage loses no events.
- */
+/** How often an event is delivered: for about an hour, to outlast a database outage. */
 const EVENT_DELIVERIES_MAX = 64
 const EVENT_ACK_WAIT_SECONDS = 30
 const EXHAUSTED_DAYS = 7
@@ -166,10 +158,7 @@ export async function hasConsumer(
   }
 }
 
-/**
- * Whether the server lacks a stream, a consumer or a subject, since an older process removes
- * subjects that it does not know when it starts.
- */
+/** Whether a stream, consumer or subject is missing; older processes remove unknown subjects. */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
     const { subjects } = (await manager.streams.info(JOBS.stream)).config
@@ -274,10 +263,7 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
   if (!isDeepStrictEqual(updated, present)) await manager.streams.update(config.name, config)
 }
 
-/**
- * Adds a stream, which another process may have added first, with or without an installation's
- * mark.
- */
+/** Adds a stream, unless another process has added it first. */
 async function addStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
     await manager.streams.add(config)

@@ -1,7 +1,4 @@
-/**
- * HTTP requests with Node's own client, each over its own connection. An unread body slows down its
- * sender, so memory stays bounded however slow the disk is.
- */
+/** HTTP requests by Node's client. An unread body slows its sender, so memory stays bounded. */
 
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions as NodeOptions } from 'node:https'

@@ -1,7 +1,4 @@
-/**
- * Tells which IP addresses are public. public-route.ts refuses the others, unless an admin allows
- * them.
- */
+/** Tells which addresses are public. public-route.ts refuses others unless an admin allows them. */
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -24,10 +21,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
 }
 
-/**
- * Returns what identifies the host of `address`: the address itself, or for IPv6 its /64, which
- * belongs to one host.
- */
+/** Identifies the host of `address`: the address itself, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const parsed = isIP(address) === 0 ? undefined : ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address

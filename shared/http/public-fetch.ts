@@ -1,7 +1,4 @@
-/**
- * Fetches media from addresses that clients name: only by a public route, including all redirects,
- * and within limits of time and size.
- */
+/** Fetches media from clients' addresses by a public route, within limits of time and size. */
 
 import { isUtf8 } from 'node:buffer'
 import contentDisposition from 'content-disposition'
@@ -58,16 +55,10 @@ const LIMITS = {
   checkMsMax: 2_000,
 }
 
-/**
- * As many as browsers allow. Podcast links pass through up to a dozen services that count
- * listeners.
- */
+/** As many as browsers allow; podcast links pass through a dozen services that count listeners. */
 const REDIRECTS_MAX = 20
 
-/**
- * The registered codings that change bytes. Servers also state others that change nothing, such as
- * `aws-chunked`, `none` or a charset.
- */
+/** Codings that change bytes, unlike those that servers also state, such as `aws-chunked`. */
 const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
 
 /** Headers of every request. Compressed bytes would evade the size limit, so none are asked for. */
@@ -153,19 +144,13 @@ const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
     ? headerText(headers.location)
     : undefined
 
-/**
- * Decodes a header. Node reads them as Latin-1, but most servers that send other characters mean
- * UTF-8.
- */
+/** Decodes a header, which Node reads as Latin-1 although most servers send UTF-8. */
 function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   return bytes.toString('latin1') === value && isUtf8(bytes) ? bytes.toString() : value
 }
 
-/**
- * Returns the answer itself if it may be media. Its bytes will tell, because many servers state a
- * wrong type. Otherwise drops the body and names the problem.
- */
+/** Returns an answer that may be media. Its bytes will tell, because servers state wrong types. */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)
   if (!fault) return answer

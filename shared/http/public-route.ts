@@ -11,9 +11,7 @@ import { request, type AddressGuard, type Answer, type RequestOptions } from './
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
-/**
- * The field with the client's address: its name in messages, and the error code for refusing it.
- */
+/** The field with the client's address: its name in messages, and its error code. */
 export interface AddressField {
   name: string
   /** Dotted path in the body of a submit. */
@@ -28,9 +26,7 @@ export const AUDIO_URL: AddressField = {
 }
 
 export interface RouteOptions {
-  /**
-   * Addresses in these ranges are reachable although not public, also over http and on any port.
-   */
+  /** Addresses in these ranges are reachable although not public, even over http and any port. */
   allowCidrs: readonly string[]
   /** Ports on which public hosts may be contacted. */
   ports?: readonly number[]
@@ -76,9 +72,7 @@ const addressError = (field: AddressField, message: string, cause?: unknown) =>
 const notHttps = (field: AddressField, url: URL, subject: string) =>
   addressError(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
 
-/**
- * Creates a router, which chooses the route to a URL given in `field`, or refuses it by its text.
- */
+/** Creates a router, which chooses the route to a URL of `field` or refuses it by its text. */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
   const { allowCidrs, ports = [443], resolve = createResolver() } = options
   const portNames = ports.join(' or ')

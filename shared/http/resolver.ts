@@ -61,10 +61,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
 
 const late = () => Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
 
-/**
- * Creates a resolver for one call, which can be canceled alone and uses the system's current
- * servers.
- */
+/** Creates a resolver for one call, which can be canceled alone. */
 function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
   const resolver = new Resolver({
     timeout: Math.ceil(resolveMsMax * FIRST_TRY),

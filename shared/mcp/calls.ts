@@ -1,7 +1,4 @@
-/**
- * The API calls that the tools of the MCP server make, and the parts of the responses that they
- * read.
- */
+/** The API calls that the MCP server's tools make, and what they read of the responses. */
 
 import type { RequestStatus } from '../request-status.ts'
 

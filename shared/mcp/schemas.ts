@@ -1,7 +1,4 @@
-/**
- * Input and output of the tools. The API validates the input, whose fields have the same names
- * there.
- */
+/** Input and output of the tools. The API validates the input, whose fields have the same names. */
 
 import { z } from 'zod'
 

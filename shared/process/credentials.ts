@@ -1,7 +1,4 @@
-/**
- * Reads settings that are stored as files, one each: systemd credentials, which only this process
- * may read.
- */
+/** Reads settings from files that only this process may read: systemd credentials. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Writes log lines as entries of systemd's journal. The message is still the line of JSON, with
- * additional fields that `journalctl` can filter by.
- */
+/** Writes lines of the log to systemd's journal, with fields that `journalctl` can filter by. */
 
 import { fstatSync, writeSync } from 'node:fs'
 import { loadLibsystemd } from './libsystemd.ts'

@@ -98,10 +98,7 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   if (process.connected === false) begin('parent ended') // while we were starting
 }
 
-/**
- * Tells the parent process, if there is an IPC channel, that this one is ready; `details` contains
- * its addresses.
- */
+/** Tells the parent process, if there is an IPC channel, its addresses once it is ready. */
 export function announceReady(details: Readonly<Record<string, string>>): void {
   process.send?.({ ready: true, ...details })
 }

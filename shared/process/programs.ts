@@ -35,10 +35,7 @@ export const programThreads = (source: URL): number => (compiledOf(source) === u
 /** The parts of the models that processes reading media use, which load nothing else. */
 const LIGHT_MODELS = ['models/lanes/channel-rows.ts', 'models/lanes/level.ts']
 
-/**
- * Returns what that process reads at the start, besides packages: files, and folders with
- * everything in them.
- */
+/** Returns the files and folders, besides packages, that the process reads at the start. */
 export function programPlaces(source: URL): string[] {
   if (COMPILED !== undefined && compiledOf(source) !== undefined) return [COMPILED]
   return [
@@ -48,10 +45,7 @@ export function programPlaces(source: URL): string[] {
   ]
 }
 
-/**
- * Returns a worker thread's program as text to evaluate. On Node 20 a worker does not inherit the
- * TypeScript loader, so it registers one first.
- */
+/** Returns a thread's program as text; on Node 20 a worker has no TypeScript loader of its own. */
 export function threadProgram(source: URL): string {
   const compiled = compiledOf(source)
   if (compiled !== undefined) return `import(${JSON.stringify(compiled)})`

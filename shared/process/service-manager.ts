@@ -19,10 +19,7 @@ export interface ServiceManager {
    *   before
    */
   keepAlive(beat: () => Promise<void>, status: () => string): void
-  /**
-   * Reports that it is stopping and may take up to `secondsMax`, even if the manager's limit is
-   * lower.
-   */
+  /** Reports that it stops within `secondsMax`, which extends the manager's own limit. */
   stopping(secondsMax: number): void
 }
 

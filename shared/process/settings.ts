@@ -1,7 +1,4 @@
-/**
- * Reads the settings of a process from its environment, all at once, so that all mistakes are
- * reported together.
- */
+/** Reads all settings of a process at once, so that all mistakes are reported together. */
 
 import ipaddr from 'ipaddr.js'
 
@@ -22,15 +19,9 @@ export interface SettingReader {
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
   /** One of the allowed words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
-  /**
-   * A text that `parse` accepts; its error message says what would be right, in the form `must be
-   * …`.
-   */
+  /** A text that `parse` accepts; for others it throws an error of the form `must be …`. */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
-  /**
-   * An absolute URL with one of the schemes, such as `['http:', 'https:']`, without its final
-   * slash.
-   */
+  /** An absolute URL with one of the schemes, such as `https:`, without its final slash. */
   url(name: string, schemes: readonly string[]): string | undefined
 }
 
@@ -44,10 +35,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Runs `read` on `env`; throws one SettingsError naming every setting that is missing or wrong. An
- * empty value counts as unset.
- */
+/** Runs `read` on `env`, where empty counts as unset. @throws SettingsError with all mistakes */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
   const source: SettingSource = {

@@ -276,10 +276,7 @@ export class Parser {
     this.#pending = null
   }
 
-  /**
-   * Drops the words before "only", as in "I would love to have only the piano"; they are not a
-   * sound.
-   */
+  /** Drops the words before "only", as in "I would love to have only the piano". */
   #dropWords(i: number): void {
     const next = this.#next(i)
     if (!next || !CONTENT.has(next.kind)) return

@@ -137,9 +137,7 @@ function stemsFor(
   return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
 }
 
-/**
- * Returns one question for the sum of all parts, in the model's order; null if the model lacks one.
- */
+/** Returns one question for the sum of the parts; null if the model lacks one of them. */
 function questionOf(
   parts: readonly string[],
   stemOf: ReadonlyMap<string, string>,

@@ -47,10 +47,7 @@ export class MetricSet {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /**
-   * Adds the free space on the disk of `folder`, measured at each scrape; omitted once the folder
-   * is gone.
-   */
+  /** Adds the free space on the disk of `folder`, measured at each scrape while it exists. */
   watchDisk(folder: string): void {
     const watch = (name: NameOf<'gauge'>, bytesOf: (disk: StatsFs) => number) =>
       new Gauge({

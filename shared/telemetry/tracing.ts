@@ -1,7 +1,4 @@
-/**
- * Traces a request through all processes. The SDK is loaded only if there is an endpoint to receive
- * the traces; otherwise nothing here has any effect.
- */
+/** Traces requests through all processes. Without an endpoint nothing here has any effect. */
 
 import {
   context,
@@ -34,14 +31,9 @@ export interface SpanOptions {
   /** By default, internal to the process. */
   kind?: keyof typeof KINDS
   attributes?: Attributes
-  /**
-   * The cause in another process: a `traceparent`, or null if unknown. By default the active span.
-   */
+  /** The cause in another process, a `traceparent` or null. By default the active span. */
   from?: string | null
-  /**
-   * Whether this is a repetition. It gets its own trace with a link to `from`, which may have ended
-   * long ago.
-   */
+  /** Whether this repeats `from`, which may have ended: a trace of its own with a link to it. */
   isRepeated?: boolean
 }
 
@@ -164,9 +156,7 @@ function openSpan(
   }
 }
 
-/**
- * Records only the kind of an error, because its message may contain an address with a signature.
- */
+/** Records only the kind of an error, because its message may contain a signed address. */
 function endSpan(span: Span, error: unknown): void {
   if (!span.isRecording()) return
   if (error !== undefined) {

@@ -134,10 +134,7 @@ export class Checkpoint {
     return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
   }
 
-  /**
-   * Returns a result of an earlier attempt; if there is none or it is damaged, what `make` returns.
-   * May be called once for each name.
-   */
+  /** Returns an earlier attempt's result, or what `make` returns. Once for each name. */
   async recall<T>(name: string, make: () => Promise<T>): Promise<T> {
     const entry = this.#kept.get(name)
     if (!entry) return make()
@@ -151,10 +148,7 @@ export class Checkpoint {
     return make()
   }
 
-  /**
-   * Stores a copy of a result, unless it is already stored or there is currently no use or space
-   * for it. Never rejects.
-   */
+  /** Stores a copy of a result, if that is useful and there is space. Never rejects. */
   async keep(name: string, value: unknown): Promise<void> {
     if (this.#kept.has(name) || !this.#mayKeep()) return
     const entry = encodeEntry(name, value)
@@ -195,9 +189,7 @@ export class Checkpoint {
     return this.#segment !== null || segmentMs(this.#pace) !== null
   }
 
-  /**
-   * Returns the segment for `entry`; null if one is still being sent, or if the entry fits none.
-   */
+  /** Returns the segment for `entry`; null while one is being sent, or if the entry fits none. */
   #segmentFor(entry: EntryBytes): Segment | null {
     const bytes = bytesOf(entry)
     if (this.#segment && this.#segment.writer.bytes + bytes > SEGMENT_BYTES_MAX) {

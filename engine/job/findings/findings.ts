@@ -1,7 +1,4 @@
-/**
- * Summarises what the model found out about a prompt in each chunk, and the tagger in the whole
- * file.
- */
+/** Summarises what the model found in each chunk for a prompt, and the tagger in the whole file. */
 
 import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
 import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
@@ -82,10 +79,7 @@ export function promptFinding(
   return { ...finding, ...qualityFor(sounds, finding), asked: askedSounds }
 }
 
-/**
- * Estimates the quality only where the target may hold the sound: nobody can judge what is absent,
- * unknown, or the remainder that a prompt asks for.
- */
+/** Nobody can judge the quality of what is absent, unknown, or the rest that a prompt asks for. */
 function qualityFor(
   sounds: readonly FoundSound[],
   { state }: Finding,

@@ -1,7 +1,4 @@
-/**
- * Decides whether a sound is in a file, from the tagger and from how its separation went in each
- * chunk.
- */
+/** Decides whether a sound is in a file, from the tagger and from the separation of each chunk. */
 
 import type { TaggerAnswer } from '../../../models/tagger/decisions.ts'
 import { probabilityOf, type TaggedSound } from './tagged-file.ts'

@@ -1,6 +1,4 @@
-/**
- * Streams a mixture through the tagger, which returns logits of every sound for every half second.
- */
+/** Streams a mixture through the tagger, which returns logits of each sound per half second. */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'

@@ -29,24 +29,15 @@ export interface TimeSpan {
 export interface TaggedSound {
   /** From the tagger alone, based on `probability`. */
   state: TaggerAnswer['state']
-  /**
-   * The probability from 0 to 1 that it is present, assuming that half of the sounds people ask for
-   * are.
-   */
+  /** The probability that it is present, assuming that half of the requested sounds are. */
   probability: number
-  /**
-   * The same for a sound that nobody asked for, since almost all sounds are absent from any one
-   * file.
-   */
+  /** The same for a sound that nobody asked for: almost all sounds are absent from a file. */
   unasked: number
   /** A logit. */
   evidence: number
   /** How to combine the evidence with the match of a separation. */
   combined: CombinedRule
-  /**
-   * The most certain similar sound that is found with more certainty than this one; null if there
-   * is none.
-   */
+  /** The most certain similar sound that is more certain than this one; null if there is none. */
   relative: string | null
   /** Where it would be, if it is present; from one to HEARD_SPANS_MAX spans, in order. */
   spans: TimeSpan[]

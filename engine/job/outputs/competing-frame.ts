@@ -179,8 +179,6 @@ function subtract(part: Float64Array, rest: Float64Array): void {
   for (let i = 0; i < rest.length; i += 1) rest[i]! -= part[i]!
 }
 
-/**
- * The real part of one times the conjugate of the other: how much of the one explains the other.
- */
-const productAt = (one: Spectrum, other: Spectrum, bin: number): number =>
-  one.real[bin]! * other.real[bin]! + one.imaginary[bin]! * other.imaginary[bin]!
+/** The real part of `a` times the conjugate of `b`: how much of `a` explains `b`. */
+const productAt = (a: Spectrum, b: Spectrum, bin: number): number =>
+  a.real[bin]! * b.real[bin]! + a.imaginary[bin]! * b.imaginary[bin]!

@@ -1,9 +1,6 @@
 /** The gain that all outputs of a request share, so that none of them clips. */
 
-/**
- * Returns the gain in decibels (two decimals, at most 0) that brings the largest absolute sample to
- * full scale; 0 if none exceeds it.
- */
+/** Returns the gain in dB (two decimals) that brings `peak` to full scale; 0 if it is below. */
 export const gainDbFor = (peak: number): number =>
   peak > 1 ? Math.floor(-2_000 * Math.log10(peak)) / 100 : 0
 

@@ -1,7 +1,4 @@
-/**
- * The sound of all outputs of a job: encoded to files as it comes, with one gain, and with its
- * peaks. Runs in a thread of `output-threads.ts`.
- */
+/** The sound of all outputs, encoded as it comes with one gain. Runs in `output-threads.ts`. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

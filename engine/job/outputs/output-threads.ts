@@ -1,7 +1,4 @@
-/**
- * Threads that write the sound of outputs. All work on single samples happens there, which relieves
- * the main thread, which feeds the model.
- */
+/** Threads that write outputs, because the main thread must keep feeding the model. */
 
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../../threads/task-thread.ts'

@@ -23,10 +23,7 @@ export interface OutputWriterOptions {
   signal: AbortSignal
 }
 
-/**
- * Encodes samples as they come, and also keeps them: if a later sample would clip, the files are
- * written again with the gain that is known at the end.
- */
+/** Encodes samples as they come and keeps them, to encode again with a gain if one clips later. */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
   readonly #kept: KeptSamples

@@ -1,7 +1,4 @@
-/**
- * The files of a job's targets and residual: sounds, which a thread writes, and videos if the
- * source has a picture.
- */
+/** The files of a job's targets and residual: sounds, and videos if the source has a picture. */
 
 import { join } from 'node:path'
 import { beginTraceSpan, type TraceSpan } from '../../../shared/telemetry/tracing.ts'

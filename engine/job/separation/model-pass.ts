@@ -189,10 +189,7 @@ export class ModelPass {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /**
-   * Returns [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate, with
-   * zeros after the end.
-   */
+  /** Returns [sounds][channels][samples] at the mixture's rate, with zeros after the end. */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }

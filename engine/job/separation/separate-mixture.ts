@@ -1,6 +1,4 @@
-/**
- * The core of a job: takes the mixture, and writes it with its targets, using one model or several.
- */
+/** The core of a job: separates the mixture with one model or several, and writes the targets. */
 
 import { laneOwnerOf } from '../lane-owner.ts'
 import type { Level } from '../../../models/lanes/level.ts'
@@ -157,9 +155,7 @@ function openTagging(
   return tagger && new TagPass(laneOwnerOf(job), sampleRate, { ...deps, tagger })
 }
 
-/**
- * Returns the names of the models that a job uses; empty for a job that `separateMixture` refuses.
- */
+/** Names the models that a job uses; none for a job that `separateMixture` refuses. */
 export function modelsFor(job: Job, models: readonly ModelDescription[]): string[] {
   if (kindOf(job.options) === 'sounds') return []
   try {
@@ -276,10 +272,7 @@ function conclude(
   return { findings, tagged }
 }
 
-/**
- * Lists the sounds found for an answer. A stem does not tell which sounds it contains, so for stems
- * the tagger's findings about each requested sound are used.
- */
+/** A stem does not tell which sounds it contains, so for stems the tagger's findings are used. */
 function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
   const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
   if (pass.model.answers === 'stems') {

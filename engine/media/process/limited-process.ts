@@ -171,10 +171,7 @@ const CHANNEL = 3
 /** The next one: the shared memory. */
 export const MEMORY = 4
 
-/**
- * From Node 24 on, V8 maps 512 MiB for code in a way that counts as data from the start, once for
- * each thread that runs JavaScript.
- */
+/** From Node 24 on, V8 maps 512 MiB for code per thread that runs JavaScript, counted as data. */
 const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 512 * 2 ** 20 : 0
 
 /** The environment is empty, because the process handles strangers' files and needs no secrets. */

@@ -12,10 +12,7 @@ import { SharedMemory } from './shared-memory.ts'
 /** About 150 MB of this are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
-/**
- * Idle processes end after this long, except for one. Starting one takes half a second of processor
- * time, and jobs that arrived together once may do so again.
- */
+/** Idle processes but one end after this long. Starting one takes half a second of processor. */
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =

@@ -88,9 +88,7 @@ export class FrameReader {
   }
 }
 
-/**
- * Returns the frame if it is supported: the header may state one rate, and a later frame another.
- */
+/** The header may state one rate, and a later frame another. */
 function checkFrame(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
   const { sampleRate, channelLayout } = frame
   assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })

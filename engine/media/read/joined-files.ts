@@ -26,10 +26,7 @@ interface Kind {
   mark?: Buffer
   /** Whether a file may start with these bytes, which include the mark (default: yes). */
   isStart?(head: Buffer): boolean
-  /**
-   * Returns the end of the part that begins at `start`, or where it is damaged (default: the next
-   * mark).
-   */
+  /** Returns the end of the part that begins at `start` (default: the next mark). */
   endOf?(window: Window, start: number): Promise<number>
 }
 
@@ -182,17 +179,14 @@ class Window {
     return (await this.from(position, count)).subarray(0, count)
   }
 
-  /**
-   * Returns the next position from `position` on with a `mark` whose bytes `isWanted` accepts, or
-   * Infinity.
-   */
-  async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
+  /** Returns where the next `mark` is whose bytes `accepts` accepts; Infinity if there is none. */
+  async find(mark: Buffer, position: number, accepts: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
       const bytes = await this.from(at, HEAD_BYTES)
       if (bytes.length < HEAD_BYTES) return Infinity
       const last = bytes.length - HEAD_BYTES
       for (let i = bytes.indexOf(mark); i >= 0 && i <= last; i = bytes.indexOf(mark, i + 1)) {
-        if (isWanted(bytes.subarray(i, i + HEAD_BYTES))) return at + i
+        if (accepts(bytes.subarray(i, i + HEAD_BYTES))) return at + i
       }
       at += last + 1
     }

@@ -48,9 +48,7 @@ export async function measureSound(path: string, options: MeasureOptions): Promi
   }
 }
 
-/**
- * Like `measureSound`, for an open file, which can be decoded afterwards if no packets are missing.
- */
+/** Like `measureSound`, for an open file, which can still be decoded if no packets are missing. */
 export async function secondsOf(
   sound: OpenSound,
   { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
@@ -139,9 +137,7 @@ class SoundLength {
     this.#last = { pts, ticks, tickCount }
   }
 
-  /**
-   * As long as the packet states or, if its rate differs from the first one, as that rate implies.
-   */
+  /** As long as the packet states or, if its rate differs from the first, as that rate implies. */
   #ticksOf(packet: Packet): number {
     const rate = (this.#isAac ? statedRate(packet) : null) ?? this.#rate
     this.#firstRate ??= rate

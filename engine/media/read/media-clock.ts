@@ -7,16 +7,10 @@
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
 
-/**
- * In seconds. A time that neither sound nor picture fills is a pause up to this length, and a jump
- * beyond.
- */
+/** In seconds. Longer times that neither sound nor picture fills are jumps. */
 const PAUSE_SECONDS_MAX = 10
 
-/**
- * In seconds. Going back this far is a jump; less may be pictures out of order, or overlapping
- * sound.
- */
+/** In seconds. Going back further is a jump; less may be pictures out of order. */
 const BACK_SECONDS_MAX = 2
 
 /** How many jumps are listed individually. */
@@ -38,9 +32,7 @@ interface Track {
   stretch: Stretch
   /** Its end so far, shifted; null before its first packet. */
   end: number | null
-  /**
-   * For a picture: the start of the previous packet, the latest start of all, and the smallest gap.
-   */
+  /** For a picture: start of the previous packet, latest start of all, smallest gap. */
   before: number
   latest: number
   step: number
@@ -78,10 +70,7 @@ export class MediaClock {
     ]
   }
 
-  /**
-   * Corrects the times of a packet. All packets of both streams must come here, in the order of the
-   * file.
-   */
+  /** Corrects a packet's times. All packets of both streams must come here, in file order. */
   place(packet: Packet): void {
     const track = this.#tracks.get(packet.streamIndex)
     if (!track) return

@@ -27,9 +27,7 @@ import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from '..
 import type { ByteRange } from './joined-files.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
-/**
- * FFmpeg's demuxers for files without timestamps, in which one piece of sound follows the other.
- */
+/** FFmpeg's demuxers for files without timestamps. */
 const UNTIMED = [
   'wav',
   'w64',
@@ -71,16 +69,10 @@ const KNOWN_FORMATS =
   'WAV, AIFF, FLAC, MP3, AAC, M4A, Ogg, Opus, WMA and AMR files work, and the sound of MP4, MOV, ' +
   'MKV, WebM, AVI, WMV, FLV and MPEG videos'
 
-/**
- * Below this score FFmpeg has seen at most one frame header, as in noise; a short MP3 gets 5, a WAV
- * 99.
- */
+/** With a lower score FFmpeg has seen at most one frame header, as in noise. */
 const PROBE_SCORE_MIN = 5
 
-/**
- * In hertz. Speech codecs start at 8 kHz, old games at 4, and studio converters end at 768. A
- * header that states more is wrong, or was made to exhaust memory.
- */
+/** In hertz, from old games to studio converters; other rates are wrong, or an attack on memory. */
 const SAMPLE_RATE_MIN = 1_000
 const SAMPLE_RATE_MAX = 768_000
 /** DSD512, of which FFmpeg makes one sample for every eight bits. */
@@ -271,10 +263,7 @@ export const isVideo = (stream: Stream): boolean =>
   !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
   !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
 
-/**
- * Aspect ratio of a pixel, width to height; 0 if unknown. The container takes precedence over the
- * codec.
- */
+/** Pixel aspect ratio, 0 if unknown. The container takes precedence over the codec. */
 export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational =>
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 

@@ -1,7 +1,4 @@
-/**
- * Finds the gaps in the timestamps of a stream of sound. Decoding and measuring must find the same
- * ones.
- */
+/** Finds gaps in the timestamps of sound. Decoding and measuring must find the same ones. */
 
 /**
  * In seconds. Timestamps are rounded to milliseconds, refer to packets rather than to decoded

@@ -1,6 +1,4 @@
-/**
- * Downloads a job's source to a local file, from the gateway's signed address or from a client's.
- */
+/** Downloads a job's source from the gateway's signed address or from a client's. */
 
 import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -23,10 +21,7 @@ export interface SourceOptions {
   retryPolicy?: RetryPolicy
   /** Called after each failure to reach the source. */
   onAway?: () => void
-  /**
-   * Name of the folder of `path` at the gateway, which then copies the file there instead of
-   * sending it.
-   */
+  /** The folder of `path` as the gateway knows it, which then copies the file there. */
   folderName?: string | undefined
 }
 

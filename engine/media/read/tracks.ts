@@ -52,9 +52,7 @@ export function arePair(streams: readonly Stream[]): boolean {
 const isNear = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
 
-/**
- * In seconds. Matroska has a tag for it, because FFmpeg gives every track the length of the file.
- */
+/** In seconds. Matroska has a tag, because FFmpeg gives every track the file's length. */
 function lengthOf(track: Stream): number | null {
   const [, hours, minutes, seconds] =
     /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []

@@ -1,6 +1,4 @@
-/**
- * Reads the packets of an MPEG transport stream, and the maps that say which streams it contains.
- */
+/** Reads the packets of an MPEG transport stream, and the maps that list its streams. */
 
 const PACKET_BYTES = 188
 /** Possible distances between packets: bare, with a timestamp, with a checksum. */
@@ -90,10 +88,7 @@ class ProgrammeMaps {
     return pid <= TABLES_MAX || this.#programmes.includes(pid)
   }
 
-  /**
-   * Takes a packet of a table; returns true if it completes a table from which something has
-   * disappeared.
-   */
+  /** Takes a packet of a table; true if it completes one from which something has disappeared. */
   isChangedBy({ pid, isFirst, payload }: TransportPacket): boolean {
     if (pid !== PROGRAMMES && !this.#programmes.includes(pid)) return false
     const before = isFirst ? Buffer.alloc(0) : this.#unfinished.get(pid)

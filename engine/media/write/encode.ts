@@ -22,10 +22,7 @@ import type { FileTags, Tags } from '../read/tags.ts'
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */
   format: SoundFormat
-  /**
-   * Sample rate of the blocks in hertz. MP3 and AAC support few; others are resampled to the next
-   * higher one.
-   */
+  /** Sample rate of the blocks in hertz; resampled to the next higher one if unsupported. */
   sampleRate: number
   /** Channels of the blocks. MP3 has at most two, AAC eight; more are downmixed. */
   channels: number
@@ -51,9 +48,7 @@ export interface Encoder {
   readonly sampleRate: number
   /** Channels of the file. */
   readonly channels: number
-  /**
-   * Why the loudspeakers have other names in the file, as a line for the log; null if they do not.
-   */
+  /** Why the loudspeakers have other names in the file, for the log; null if they do not. */
   readonly layoutChange: string | null
   /** Adds [channels][samples] of any length, without keeping them; only one call at a time. */
   write(block: readonly Float32Array[]): Promise<void>
@@ -122,10 +117,7 @@ async function createWav(path: string, source: Source): Promise<Encoder> {
 const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
 const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
-/**
- * Returns the rate itself if it is supported, otherwise the next higher one; for multiples of 44.1
- * kHz, one of that family.
- */
+/** Returns the rate, or the next higher one, or one of the 44.1 kHz family for its multiples. */
 function nearestSampleRate(sampleRate: number, rates: readonly number[]): number {
   const most = rates.at(-1)!
   if (sampleRate <= most) return rates.find((rate) => rate >= sampleRate)!
@@ -299,10 +291,7 @@ const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
 const PADDING_BITS = 8
 
-/**
- * How many samples of a channel are converted before the next channel's turn, so that all fit the
- * cache.
- */
+/** How many samples of a channel are converted at once, so that all channels fit the cache. */
 const SAMPLES_AT_ONCE = 2_048
 const BYTES = 3
 

@@ -1,7 +1,4 @@
-/**
- * Hands complete outputs to a gateway on this host, which keeps the files, so that no bytes are
- * sent.
- */
+/** Hands complete outputs to a gateway on this host, which keeps the files themselves. */
 
 import { setImmediate } from 'node:timers/promises'
 import { FILES_HEADER, writeFileNames } from '../../../shared/hand-over.ts'

@@ -13,9 +13,7 @@ export interface OpusSound {
   packetSamples: number
 }
 
-/**
- * A page holds at most this many lengths of up to 255 bytes, and each packet needs at least one.
- */
+/** A page holds at most this many lengths of up to 255 bytes. */
 const LACES_MAX = 255
 const [FIRST_PAGE, LAST_PAGE] = [2, 4]
 

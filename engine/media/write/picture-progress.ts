@@ -7,9 +7,7 @@ export interface PictureProgress {
   secondsLeft?: number
 }
 
-/**
- * At most this many reports per picture, because each one wakes everybody who follows the request.
- */
+/** Limits the reports, because each one wakes everybody who follows the request. */
 const REPORTS_MAX = 200
 
 export class PictureCounter {
@@ -37,9 +35,7 @@ export class PictureCounter {
     report({ done: 0 })
   }
 
-  /**
-   * Counts a packet and reports from time to time. The encoder holds pictures back until the end.
-   */
+  /** Counts a packet and reports from time to time. The encoder holds pictures until the end. */
   count(): void {
     const read = Math.min(++this.#read, this.#packets)
     const reports = Math.floor((read * REPORTS_MAX) / this.#packets)

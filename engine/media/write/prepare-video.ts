@@ -129,10 +129,7 @@ async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Pr
   }
 }
 
-/**
- * Counts the packets, and finds out whether MP4 can take their times, all of which must be present
- * and in order.
- */
+/** Counts the packets. MP4 can take them if all have times, and these are in order. */
 async function readAll(reader: PacketReader): Promise<{ packets: number; fault: string | null }> {
   const { packet } = reader
   let fault: string | null = null

@@ -1,7 +1,4 @@
-/**
- * Encodes one sound as segments of Opus, each of which a browser can decode alone, to the exact
- * sample.
- */
+/** Encodes one sound as segments of Opus that a browser can decode alone, sample by sample. */
 
 import { AV_SAMPLE_FMT_FLT, FF_ENCODER_LIBOPUS } from 'node-av/constants'
 import {

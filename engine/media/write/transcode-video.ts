@@ -72,10 +72,7 @@ const PIXELS_MAX = 4096 * 2304
 /** A quality without visible loss for most viewers, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/**
- * Half of the processors, because the model needs the others, and each thread holds pictures in
- * memory.
- */
+/** The model needs the other processors, and each thread holds pictures in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 /** For a video of several parts, whose time bases may differ. */
@@ -106,10 +103,7 @@ export async function transcodeVideo(options: TranscodeOptions): Promise<Picture
   }
 }
 
-/**
- * Yields decoded pictures, each of which is valid until the next, and skips those that cannot be
- * decoded.
- */
+/** Yields decoded pictures, each valid until the next, and skips those that are damaged. */
 async function* picturesOf(
   { range }: VideoPart,
   { path, soundIndex, onPacket }: TranscodeOptions,
