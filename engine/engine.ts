@@ -173,9 +173,8 @@ function createModels(
 }
 
 /**
- * Serves a job with the current models, and keeps those that it uses until it ends. A job that
- * names a model which was unloaded since it was leased is released to the queue, where engines with
- * the model find it.
+ * Serves a job with the current models, and keeps those that it uses until it ends. If its model
+ * was unloaded since the lease, the job is released, so that another engine finds it.
  */
 function withModels(
   job: Job,

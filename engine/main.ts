@@ -32,10 +32,7 @@ import { openGpuMonitor } from './operations/gpu-monitor.ts'
 /** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
-/**
- * How long a shutdown may take in addition to the drain. With a broker that does not answer, the
- * pending pull, the reports of released jobs and closing take some seconds each.
- */
+/** How long a shutdown may take besides the drain, if a broker does not answer. */
 const STOP_MS_MAX = 30_000
 
 collectLessOften()

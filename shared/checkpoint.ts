@@ -1,7 +1,6 @@
 /**
  * The checkpoint of a request: the results of the chunks that its attempts have separated so far,
- * in self-contained segments. An engine stores each segment at the next address of its job, and the
- * engine of a later attempt reads them all. Nobody else may.
+ * in self-contained segments, which only the engines of its attempts store and read.
  */
 
 /** Media up to this length has no checkpoint, because separating it again costs little. */

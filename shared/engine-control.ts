@@ -109,10 +109,7 @@ export interface CatalogueModel {
 
 /** A fetch that an engine has started or joined; it stops once nobody follows it any more. */
 interface FetchInProgress {
-  /**
-   * Resolves with the final state.
-   * @throws Error if the engine goes away first
-   */
+  /** Resolves with the final state. @throws Error if the engine goes away first */
   ended: Promise<FetchProgress>
   leave(): void
 }

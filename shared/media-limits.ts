@@ -19,8 +19,8 @@ export interface SoundShape {
 }
 
 /**
- * @param secondsMax applies up to 384,000 samples a second over all channels. With more, media must
- *   be shorter in proportion, to bound how much is decoded and written
+ * @param secondsMax for up to 384,000 samples a second over all channels, and less in proportion
+ *   for more, to bound how much is decoded and written
  * @throws ServiceError MEDIA_TOO_LONG
  */
 export function assertNotTooLong(seconds: number, secondsMax: number, sound?: SoundShape): void {

@@ -87,16 +87,15 @@ export const Job = Type.Object({
   /** Comes with `shared_folder`: takes the names of outputs in that folder. */
   hand_over_url: Type.Optional(Type.String()),
   /**
-   * Signed addresses for the segments of a checkpoint, each of which stores and returns one; see
-   * `checkpoint.ts`. Absent if the media are short, a list of sounds was requested, or the gateway
-   * is of an earlier version.
+   * Signed addresses for the segments of a checkpoint; see `checkpoint.ts`. Absent for short media,
+   * lists of sounds and from older gateways.
    */
   checkpoint_urls: Type.Optional(
     Type.Array(Type.Object({ put: Type.String(), get: Type.String() })),
   ),
   /**
    * Signed addresses for the parts of a live preview; see `live-preview.ts`. Absent if nobody asked
-   * for a preview, the media are short, or the gateway is of an earlier version.
+   * for a preview, for short media and from older gateways.
    */
   live_preview_urls: Type.Optional(Type.Array(Type.String())),
   /** Whether the gateway reads measurements in `started`. Absent if it is of an earlier version. */
@@ -183,10 +182,9 @@ const EventOutputs = Type.Object({
 })
 
 /**
- * A durable report from an engine. `released` returns the request, which is then queued with a new
- * job: `drain` because the engine stops, `outage` because it cannot reach the media store,
- * `interruption` because of another failure. `measured` comes at most once per attempt, if the
- * duration is known before the media is separated and `started` has not stated it.
+ * A durable report from an engine. `released` returns the request to the queue: `drain` because the
+ * engine stops, `outage` because it cannot reach the media store, `interruption` for other
+ * failures. `measured` comes at most once, if the duration is known early and `started` lacks it.
  */
 export const Event = Type.Union([
   Type.Object({
@@ -247,13 +245,13 @@ export const Progress = Type.Object({
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * The minimum time that the request still takes, however fast the separation is: the time to
-   * encode its picture. Absent if unknown, or if the engine is of an earlier version.
+   * Time that the request takes at least, to encode its picture. Absent if unknown, or from older
+   * engines.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
   /**
-   * How many parts of the live preview the attempt has stored, and how many seconds they are long
-   * together. Absent if none, or if the engine is of an earlier version.
+   * Parts of the live preview that are stored, and their length. Absent if none, or from older
+   * engines.
    */
   live_preview: Type.Optional(
     Type.Object({
@@ -289,8 +287,8 @@ export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
 /**
- * Returns the validated event of `data`, without fields of its outputs and sounds that this version
- * does not know, because the gateway stores them unchanged.
+ * Returns the validated event, without fields that this version does not know, because the gateway
+ * stores its outputs and sounds unchanged.
  * @throws like `decodeMessage`
  */
 export function decodeEvent(data: Uint8Array): Event {
@@ -305,10 +303,7 @@ export function decodeEvent(data: Uint8Array): Event {
   return event
 }
 
-/**
- * Parses the JSON in `data` and validates it against `schema`.
- * @throws Error naming the first invalid field; the sender is of another version, or hostile
- */
+/** Parses JSON and validates it. @throws Error naming the first invalid field */
 export const decodeMessage = <T extends TSchema>(schema: T, data: Uint8Array): Static<T> =>
   checkMessage(schema, parseJson(data))
 

@@ -19,9 +19,8 @@ export function parseBatchFrames(text: string): number | 'auto' {
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * Returns the budget of a loaded model. On a processor, where memory is not counted, `auto` takes
- * what the model states, which is fewer frames while several requests are open: large batches gain
- * little speed there, and requests that arrive meanwhile wait for their end.
+ * Returns the budget of a loaded model. On a processor, whose memory is not counted, `auto` takes
+ * fewer frames while several requests are open, because new ones wait for the batch to end.
  */
 export function budgetOf(
   { description, framesFitting }: LoadedModel,

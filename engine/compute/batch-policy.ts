@@ -90,8 +90,7 @@ function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
 }
 
 /**
- * Bucket sizes are powers of two and the triples of small ones, because each number of rows needs
- * its own graphs. At most a third of a small batch waits for the next, or half of a large one.
+ * Each number of rows needs its own graphs, so batches have a power of two rows, or a small triple.
  */
 const isBucketSize = (rows: number): boolean => {
   const times = rows / (rows & -rows)

@@ -1,7 +1,6 @@
 /**
- * A process for one model whose steps take seconds on a processor. Other models can compute
- * meanwhile, a hanging model can be killed alone, and its memory is free once the process has
- * ended.
+ * A process for one model whose steps take seconds on a processor, so that other models compute
+ * meanwhile, it can be killed alone, and its memory is free once it has ended.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -28,7 +27,6 @@ export class ComputeProcess extends Compute {
 
   /**
    * Resolves when the models are loaded and warm.
-   * @param name of the model
    * @param onLost is called when the process has ended and cannot be restarted
    * @throws whatever the model's loader throws
    */

@@ -18,9 +18,7 @@ export class ComputeThread extends Compute {
   #worker: Worker | null = null
 
   /**
-   * Resolves when the models are loaded and warm. Kills this process (SIGKILL) if the start or a
-   * later command takes longer than `computeSecondsMax`.
-   * @param program to run in the thread
+   * Resolves when the models are loaded and warm. Kills this process if a command takes too long.
    * @throws whatever a model's loader throws
    */
   static async start(

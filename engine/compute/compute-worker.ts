@@ -180,10 +180,7 @@ function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
   return load(choice.name, () => loadModel(choice, { ...options, precision }))
 }
 
-/**
- * Loads a model in addition to the others.
- * @throws Error if there is no memory for its weights and one lane; whatever `read` throws
- */
+/** Loads a model in addition to the others. @throws Error if it does not fit the memory */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
   if (prediction) assertFits(name, prediction, isOnGpu ? await freeBytes() : options.freeBytes!)

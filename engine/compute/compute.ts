@@ -1,6 +1,6 @@
 /**
- * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it if it
- * ends. Whether it runs in a thread or a process is up to compute-thread.ts and compute-process.ts.
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it. Whether
+ * it is a thread or a process is up to compute-thread.ts and compute-process.ts.
  */
 
 import type { EventEmitter } from 'node:events'
@@ -95,10 +95,7 @@ export abstract class Compute {
     await this.#call({ type: 'discard', lane })
   }
 
-  /**
-   * Loads a model in addition to the others, now and after each restart.
-   * @throws Error if there is no memory for it; whatever its loader throws
-   */
+  /** Loads a model, now and after each restart. @throws Error if there is no memory for it */
   async load(choice: ModelChoice): Promise<void> {
     const { models } = await this.#call({ type: 'load', choice })
     this.ready = { ...this.ready, models }

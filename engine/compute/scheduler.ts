@@ -109,11 +109,9 @@ export class Scheduler {
   }
 
   /**
-   * Runs a chunk through its model. After each step of a lane, `onStep` gets the share of the
-   * lane's steps that it was, times the number of its heads. Once aborted it rejects at once, even
-   * while a call hangs.
-   * @returns the result of each head
-   * @throws the signal's reason once aborted; the errors of compute-errors.ts
+   * Runs a chunk through its model; returns the result of each head. After each step of a lane,
+   * `onStep` gets its share of the lane's steps, times the lane's heads.
+   * @throws the signal's reason at once, even while a call hangs; the errors of compute-errors.ts
    */
   separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
     return untilAborted(options.signal, () => this.#separate(order, owner, options))
@@ -312,10 +310,7 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Counts a batch. Each lane's owner is charged its share of the seconds, by frames.
-   * @returns frames of the batch
-   */
+  /** Counts a batch, and charges each lane's owner its share by frames. @returns its frames */
   #count(batch: readonly OpenLane[], seconds: number): number {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length

@@ -17,11 +17,7 @@ export interface ServedShapesHost {
   compiling(): Promise<void> | null
 }
 
-/**
- * Resolves when all shapes are warm.
- * @param framesMax of a batch
- * @throws whatever the model throws, for example when the device runs out of memory
- */
+/** Resolves when all shapes are warm. @throws whatever the model throws, such as out of memory */
 export async function warmUpServed(
   model: Model,
   framesMax: number,

@@ -1,8 +1,7 @@
 /** Finds out which GPUs of a machine CUDA gives to a process. */
 
 /**
- * Returns those of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As in
- * CUDA, an invalid name ends the list.
+ * Returns those of `uuids`, which are in PCI order, that CUDA gives to a process.
  * @param visible numbers or UUIDs, which may be abbreviated; undefined for all
  */
 export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {

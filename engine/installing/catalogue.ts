@@ -33,9 +33,8 @@ export interface CatalogueEntry {
   /** As published, with the source. */
   quality: string
   /**
-   * How many seconds two cores take for a minute of sound (AMD EPYC, random weights, including
-   * overlaps; Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its
-   * processor time).
+   * Processor seconds of two cores per minute of sound (AMD EPYC, random weights, with overlaps;
+   * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon).
    */
   secondsPerMinute: number
   /** Whether the licence allows any use, so that nobody has to accept it. */

@@ -36,9 +36,8 @@ export interface FetchOptions {
 const CONVERTED = '.converted'
 
 /**
- * Downloads the files of a model and installs it. Downloads are kept until then, so the next call
- * resumes an interrupted one. If several processes fetch the same model, one downloads it and the
- * others wait for the result.
+ * Downloads the files of a model and installs it. The next call resumes an interrupted download. If
+ * several processes fetch a model, one downloads it and the others wait.
  * @throws Error like `download` and `convert`, or if the model is already installed
  */
 export async function fetchModel(

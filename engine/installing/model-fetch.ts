@@ -58,8 +58,7 @@ export class ModelFetch {
   }
 
   /**
-   * Calls `onProgress` with all progress from now on, and last with the end. The fetch stops once
-   * nobody follows it any more.
+   * Calls `onProgress` at once and until the end. The fetch stops once nobody follows it.
    * @returns a function that stops following
    */
   follow(onProgress: (progress: FetchProgress) => void): () => void {

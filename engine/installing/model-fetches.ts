@@ -61,10 +61,7 @@ export class ModelFetches {
     })
   }
 
-  /**
-   * Starts to fetch a model, or joins the fetch in progress; null if it is already installed.
-   * @throws CallRefusal
-   */
+  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws CallRefusal */
   async fetch(name: string, licenceAccepted: boolean): Promise<ModelFetch | null> {
     const entry = this.#entryOf(name)
     const { folder, environment } = this.#options
@@ -85,8 +82,7 @@ export class ModelFetches {
   }
 
   /**
-   * Unloads and removes an installed model, or stops its fetch and removes the downloads.
-   * @throws CallRefusal
+   * Unloads and removes a model, or stops its fetch and removes the downloads. @throws CallRefusal
    */
   async remove(name: string): Promise<void> {
     const { folder, models } = this.#options
@@ -119,10 +115,7 @@ export class ModelFetches {
   #assertRemovable(name: string): void {
     const { named, models } = this.#options
     if (models.list().some((model) => model.name === name && model.built_in)) {
-      throw new CallRefusal(
-        'FAILED_PRECONDITION',
-        `${name} came with Winnow: it can't be removed.`,
-      )
+      throw new CallRefusal('FAILED_PRECONDITION', `${name} came with Winnow: it can't be removed.`)
     }
     if (!named.includes(name)) return
     const message =

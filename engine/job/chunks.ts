@@ -1,8 +1,7 @@
 /**
- * Cuts a mixture of any length into chunks and joins their results. It streams, so memory is
- * bounded by the chunks in flight. All chunks of a longer mixture have the same length, so that
- * they can share batches: the last one starts earlier rather than being shorter (except for less
- * than a frame, if chunks must start at whole frames).
+ * Cuts a mixture of any length into chunks and joins their results as a stream. All chunks of a
+ * longer mixture have the same length, so that they can share batches: the last one starts earlier
+ * rather than being shorter, except for less than a frame.
  */
 
 import type { Joining, ModelDescription } from '../../models/model.ts'

@@ -16,8 +16,8 @@ import { ThreadLostError } from '../threads/task-thread.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
- * `released` means that nothing was decided and the gateway queues the request again. `interrupted`
- * means that nothing was decided or reported, so the job must be delivered again.
+ * `released`: the gateway queues the request again. `interrupted`: nothing was reported, so the job
+ * must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 

@@ -76,8 +76,8 @@ export interface JobDeps {
 }
 
 /**
- * Serves one job and reports its outcome; never throws. The broker has stored the outcome as an
- * event, unless it is `interrupted` or the request had already ended.
+ * Serves one job and reports its outcome; never throws. The outcome is stored as an event unless it
+ * is `interrupted` or the request had already ended.
  */
 export async function separateJob(
   job: Job,
@@ -248,8 +248,8 @@ const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
   failureOf(error, attempts) === null
 
 /**
- * Returns the length of the media in seconds, if its packets state it. Media that is too long is
- * reported, so that the next submit of its file is refused.
+ * Returns the length in seconds, if the packets state it. If the media is too long, reports that,
+ * so that the next submit of its file is refused.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
@@ -348,9 +348,8 @@ async function reportFailure(
 
 /**
  * Publishes an event, retrying for minutes: without the outcome all work would be repeated, and
- * without the start a broker that cannot store anything for a while would use up the job's
- * deliveries. If an event was stored but its ack lost, the repeat is deduplicated by its id, by the
- * broker for two minutes and by the gateway forever.
+ * without the start a broker that is away would use up the job's deliveries. Repeats are dropped by
+ * their id.
  */
 async function publishUntilStored(
   event: Event,

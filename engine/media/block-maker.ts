@@ -200,8 +200,7 @@ export class BlockMaker {
   }
 
   /**
-   * NaN, infinities and values that no recording has become 0: they would spoil all others.
-   * @param samples of one channel, about to be added
+   * Replaces NaN, infinities and values that no recording has by 0, since they would spoil others.
    */
   #silenceDamage(samples: Float32Array): void {
     const { damage } = this

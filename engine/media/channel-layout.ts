@@ -89,8 +89,8 @@ export interface FileLayout {
 }
 
 /**
- * The layout of as many channels, in the same order, under which a file holds them, each in full.
- * @param isLfeFull the LFE holds more than one may: see `lfe-range.ts`
+ * Returns the layout under which a file holds all channels in full, in the same order.
+ * @param isLfeFull whether the LFE has more than low frequencies: see `lfe-range.ts`
  */
 export function layoutInFile(
   format: SoundFormat,

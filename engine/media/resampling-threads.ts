@@ -34,10 +34,7 @@ export class ResamplingThreads {
   }
 }
 
-/**
- * The interface of a `Resampler` in another thread. If the thread ends, current calls throw
- * ThreadLostError and later ones an Error, because the samples it held are lost.
- */
+/** A `Resampler` in another thread. If the thread ends, its samples are lost and calls throw. */
 export class ResamplerInThread {
   readonly #stream: number
   readonly #thread: TaskThread<ResamplingTask>

@@ -76,9 +76,8 @@ export async function connectBroker(options: ConnectOptions): Promise<Broker> {
 }
 
 /**
- * Like `connectBroker`, but also resolves if nobody answers yet, for a process that has other work.
- * Until the broker is there, it counts as disconnected, publishing fails, and followers wait.
- * @throws StartError if waiting would not help
+ * Like `connectBroker`, but also resolves if nobody answers yet: until then the broker counts as
+ * disconnected, publishing fails, and followers wait. @throws StartError if waiting is useless
  */
 export function openBroker(options: ConnectOptions): Promise<Broker> {
   return new Promise((resolve, reject) => {

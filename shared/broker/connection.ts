@@ -74,9 +74,8 @@ const CLUSTER_NEEDED = 10074
 const NO_ROOM = 10047
 
 /**
- * Connects and creates the streams; waits for a broker that cannot be used yet, and reports that
- * once. Once connected, it reconnects forever.
- * @param open makes the connection useful; an error from it that is not temporary ends the waiting
+ * Connects, waits for a broker that cannot be used yet, and reports that once.
+ * @param open makes the connection useful; an error that is not temporary ends the waiting
  * @throws StartError if nobody answers in time, or at once if waiting would not help
  */
 export async function connectServer(
@@ -185,7 +184,7 @@ function parseServer(server: string): URL {
 }
 
 /**
- * Returns the streams' manager once the streams have the form that this version needs.
+ * Returns the streams' manager once they have the form that this version needs.
  * @throws StartError if the server cannot keep the streams; another error if it cannot do so yet
  */
 export const openStreams = (
@@ -199,10 +198,7 @@ export const openStreams = (
     return manager
   })
 
-/**
- * Returns the streams' manager, which changes nothing by itself.
- * @throws like `openStreams`
- */
+/** Returns the streams' manager, which changes nothing by itself. @throws like `openStreams` */
 export const manageStreams = (connection: NatsConnection): Promise<JetStreamManager> =>
   orClosed(connection, 0, () => jetstreamManager(connection))
 
@@ -256,10 +252,7 @@ const isPassing = (error: unknown): boolean =>
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
 
-/**
- * Returns a sentence on why the broker stored nothing; null if it refused the message itself.
- * @param error the error of a publish
- */
+/** Says why the broker stored nothing; null if it refused the message that was published. */
 export function refusalOf(error: unknown): string | null {
   const { message, cause } = error as Error
   const isUnable =

@@ -36,15 +36,14 @@ export interface Broker {
   hasJob(requestId: string, sequence: number): Promise<boolean>
   /**
    * Returns the next job of a queue, or null if none comes within `waitMs` (at least 1000). With
-   * `model` it returns a job that names it, and null at once if no such job is waiting or leased.
+   * `model` it returns a job that names it, and null at once if none is waiting or leased.
    */
   leaseJob(waitMs: number, queue?: JobQueue, model?: string): Promise<Lease | null>
   /** Resolves once the event is durable. Repeating an attempt's event stores nothing new. */
   publishEvent(event: Event): Promise<void>
   /**
-   * Passes events to `handle` in order, and acknowledges each when it resolves. Otherwise the event
-   * is redelivered later, after others; one that is invalid or delivered too often becomes a dead
-   * letter.
+   * Passes events to `handle` in order, and acknowledges each when it resolves. Others are
+   * redelivered later; one that is invalid or delivered too often becomes a dead letter.
    */
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
   /** Follows jobs and events that could not be handled; they are no longer in their streams. */

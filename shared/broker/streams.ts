@@ -93,10 +93,9 @@ export interface StreamOptions {
 }
 
 /**
- * Creates the streams and consumers, or gives them the limits of this version. Marks them as the
- * installation's if they have no owner yet.
- * @throws StartError if they belong to another installation, because each would take the other's
- *   events
+ * Creates the streams and consumers, or gives them the limits of this version, and marks them as
+ * the installation's.
+ * @throws StartError if they belong to another, whose events this one would take
  */
 export async function ensureStreams(
   manager: JetStreamManager,
@@ -251,9 +250,8 @@ const streams = (installation?: string): NamedStream[] => [
 ]
 
 /**
- * Creates a stream, or updates its configuration if it differs. An update sends the whole
- * configuration that was read, including parts it does not change. So an engine that read it before
- * a gateway added its mark would remove the mark. That is why nothing is sent if nothing differs.
+ * Creates a stream, or updates it if it differs. An update sends all that was read, so an engine
+ * would remove the mark that a gateway has added since, if it sent without need.
  */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   const current = await configOf(manager, config.name)

@@ -48,7 +48,7 @@ export interface Answer {
 /**
  * Resolves when the head of the answer is there; redirects are not followed.
  * @throws what connecting, sending or the guard throws; an error with the code `ETIMEDOUT`; the
- * signal's reason once it fires. The body throws the same.
+ *   signal's reason. The body throws the same.
  */
 export async function request(url: URL, options: RequestOptions): Promise<Answer> {
   const { signal, guard } = options

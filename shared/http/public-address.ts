@@ -10,9 +10,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
 
 /**
- * Whether `address` belongs to an ordinary internet host. Private, local, reserved, multicast and
- * translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) do not, nor does anything that is not an
- * address.
+ * Whether `address` belongs to an ordinary internet host, unlike private, local, reserved,
+ * multicast and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.includes(address)) return false
@@ -31,10 +30,7 @@ export function networkOf(address: string): string {
     .join(':')
 }
 
-/**
- * Returns a test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
- * @throws Error if one is not a CIDR
- */
+/** Returns a test for membership in any of `cidrs`. @throws Error if one is not a CIDR */
 export function matchesCidrs(cidrs: readonly string[]): (address: string) => boolean {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
   return (address) => {

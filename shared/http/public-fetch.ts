@@ -17,16 +17,15 @@ import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
-   * Refuses a URL because of its text, or because its name has no public address. Only name servers
-   * are contacted. If they do not answer in time, the URL passes, because a download checks it
-   * again.
+   * Refuses a URL by its text, or because its name has no public address. If name servers do not
+   * answer in time, the URL passes, because a download checks it again.
    * @throws ServiceError `INVALID_AUDIO_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /**
    * Writes the response from `url` to the file `path`; on failure no file is left.
-   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` beyond
-   *   `bytesMax`; the signal's reason
+   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, `PAYLOAD_TOO_LARGE`; the
+   *   signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }

@@ -37,9 +37,8 @@ export interface RouteOptions {
 /** The way to reach one URL. */
 export interface Route {
   /**
-   * Looks the name up, as `request` will do again, because the result may change in between.
-   * @throws ServiceError with the field's code, also if the name does not exist; whatever the
-   *   resolver throws if its name servers fail
+   * Looks the name up, as `request` does again, because the result may change in between.
+   * @throws ServiceError with the field's code; what the resolver throws if name servers fail
    */
   checkName(signal: AbortSignal): Promise<void>
   /**
@@ -56,7 +55,7 @@ export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
 
 /**
  * Returns the route to `url`, which messages call `subject` (default: the name of the field).
- * @throws ServiceError with the field's code if the text of the URL is enough to refuse it
+ * @throws ServiceError with the field's code for a URL that is refused by its text
  */
 export type Router = (url: URL, subject?: string) => Route
 
@@ -122,9 +121,8 @@ interface Guard {
 }
 
 /**
- * Checks every address of every look-up, since a name server's answers may change. An unknown name
- * is refused in the same way as one that leads to a private address; otherwise clients could learn
- * which names an intranet has. The error's cause, which is logged, tells which it was.
+ * Checks every address of every look-up, since answers may change. Unknown names are refused like
+ * private ones, or clients could learn which names an intranet has; the log tells them apart.
  */
 function createGuard(
   resolve: Resolve,
@@ -160,10 +158,7 @@ interface ParseOptions {
   base?: URL
 }
 
-/**
- * Parses `text` as an http or https URL, relative to `base`.
- * @throws ServiceError with the field's code
- */
+/** Parses an http or https URL, relative to `base`. @throws ServiceError with the field's code */
 export function parseUrl(
   field: AddressField,
   text: string,

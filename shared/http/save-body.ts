@@ -18,9 +18,7 @@ export interface SaveOptions {
 }
 
 /**
- * Writes the body to the file `path`, as fast as the slower of network and disk. On failure no file
- * is left.
- * @returns the number of bytes written
+ * Writes the body to the file `path` and returns its bytes. On failure no file is left.
  * @throws the errors of `tooLarge` and `brokenOff`; AbortError; an error of the disk
  */
 export async function saveBody({ headers, body }: Answer, options: SaveOptions): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * The MCP server: the service as tools for an agent. `winnow mcp` and the gateway both serve these,
- * with their own way to make the calls of the API. Bytes of media never pass through the model.
+ * The MCP server: the service as tools for an agent, for `winnow mcp` and for the gateway, which
+ * call the API in their own ways. Bytes of media never pass through the model.
  */
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'

@@ -8,9 +8,7 @@ const CREDENTIAL_PREFIX = 'winnow_'
 const SETTING = /^[A-Z][A-Z0-9_]*$/
 
 /**
- * Puts the setting NAME of each credential `winnow_NAME` into `env`, where it takes precedence, and
- * returns `env`. Libraries read their settings, such as a bucket's keys, from the process's own
- * environment.
+ * Puts the setting NAME of each credential `winnow_NAME` into `env`, where libraries find it too.
  * @throws Error if a credential cannot be read
  */
 export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -19,8 +17,7 @@ export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * Returns a setting for each file of a folder whose name is `prefix` and the setting's name.
- * @throws Error if the folder or a file cannot be read
+ * Returns a setting for each file called `prefix` and its name. @throws errors of the file system
  */
 export function settingsIn(folder: string, prefix = ''): Record<string, string> {
   const names = readdirSync(folder)

@@ -29,8 +29,7 @@ export interface LogDestination {
 }
 
 /**
- * Returns the destination of a process's log: the journal, if systemd connected standard output to
- * it; otherwise undefined, for standard output.
+ * Returns the journal if systemd connected standard output to it; otherwise undefined.
  * @throws StartError if libsystemd is missing
  */
 export async function journalDestination(

@@ -56,8 +56,7 @@ function remedies(remedy: string, codes: readonly string[]): Record<string, stri
 }
 
 /**
- * Awaits `working`.
- * @param place the setting that names the folder in use, and the folder
+ * Awaits `working`. @param place the setting of the folder in use, and the folder
  * @throws StartError if the folder cannot be written to; otherwise whatever `working` throws
  */
 export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
@@ -75,8 +74,8 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
 }
 
 /**
- * Runs `stop` once, on SIGTERM, SIGINT or the end of the parent process that started this one with
- * an IPC channel. Then exits with 0 if it resolved and 1 if it failed.
+ * Runs `stop` once, on SIGTERM, SIGINT or the end of a parent process with an IPC channel, and
+ * exits.
  */
 export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>): void {
   let stopping = false

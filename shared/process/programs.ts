@@ -1,7 +1,6 @@
 /**
- * Tells how one of our programs starts another, as a process or a thread. A compiled program
- * (scripts/setup/programs.mjs) starts the compiled one next to it. A program that runs from source
- * starts sources, which tsx compiles.
+ * Tells how one of our programs starts another: a compiled one (scripts/setup/programs.mjs) the
+ * compiled one next to it, and one that runs from source the source, which tsx compiles.
  */
 
 import { existsSync } from 'node:fs'

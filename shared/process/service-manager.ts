@@ -1,7 +1,6 @@
 /**
- * Reports to the service manager that started the process (systemd's sd_notify) when it is ready,
- * how it is doing, that it is alive, and that it is stopping. Without NOTIFY_SOCKET nothing is
- * loaded.
+ * Reports to systemd (sd_notify) when the process is ready, how it is doing, that it is alive, and
+ * that it is stopping. Without NOTIFY_SOCKET nothing is loaded.
  */
 
 import { loadLibsystemd } from './libsystemd.ts'
@@ -13,10 +12,8 @@ export interface ServiceManager {
   /** Reports that it serves from now on; `status` is one line for `systemctl status`. */
   ready(status: string): void
   /**
-   * From now on, feeds the watchdog at a third of its interval, and reports the status of the
-   * process at least every ten seconds.
-   * @param beat resolves once everything that must be alive has answered; the watchdog is not fed
-   *   before
+   * Feeds the watchdog from now on, and reports the status at least every ten seconds.
+   * @param beat resolves once everything that must be alive has answered, before each feed
    */
   keepAlive(beat: () => Promise<void>, status: () => string): void
   /** Reports that it stops within `secondsMax`, which extends the manager's own limit. */

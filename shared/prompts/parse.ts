@@ -148,8 +148,7 @@ export class Parser {
 
   /**
    * Separates sounds, although commas may also separate adjectives.
-   * @param isAside whether what follows only says where, when or who: "the man, who sits in front
-   *   of"
+   * @param isAside whether only a place, time or person follows: "the man, who sits in front of"
    */
   #comma(isAside = false): void {
     if (isAside && this.#hasContent) {

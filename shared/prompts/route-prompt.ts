@@ -1,7 +1,6 @@
 /**
- * Decides from the words of a prompt which model answers it (docs/decisions/models.md). A prompt
- * that only names parts of a mix goes to a model with those stems; any other goes to a model that
- * answers text. The prompt means the same to both.
+ * Decides which model answers a prompt (docs/decisions/models.md): one with stems if the prompt
+ * only names its stems, otherwise one that answers text. The prompt means the same to both.
  */
 
 import { ServiceError } from '../errors.ts'
@@ -103,10 +102,9 @@ const partOf = ({ name }: Sound): string =>
 const without = (part: string): string => `without ${part}`
 
 /**
- * The stems of a model that answer the prompt; null: it asks for something else.
- * @param otherIs what "other" asks of a model of vocals and other alone, where it is the
- * instrumental. With `'a stem'` the model doesn't answer it, so that one with drums, bass and other
- * goes first; with `'the instrumental'` it does.
+ * Returns the stems of a model that answer the prompt; null if they don't.
+ * @param otherIs what "other" means to a model with vocals and other alone. As `'a stem'` it is not
+ *   answered, so that a model with drums, bass and other goes first.
  */
 function stemsFor(
   { wanted, unwanted }: PromptReading,

@@ -23,10 +23,7 @@ interface MetricsSource {
   tls?: Tls | undefined
 }
 
-/**
- * Listens on `host:port`; port 0 chooses a free one.
- * @throws StartError if the port is in use
- */
+/** Listens on `host:port`; port 0 chooses a free one. @throws StartError if it is in use */
 export async function startMetricsServer(
   host: string,
   port: number,

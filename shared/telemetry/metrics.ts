@@ -21,8 +21,7 @@ export class MetricSet {
   }
 
   /**
-   * @param series labels known in advance, which start at 0, because otherwise the first count
-   *   would not be an increase
+   * @param series labels known in advance, which start at 0, so that the first count is an increase
    */
   counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
     const counter = new Counter(this.#configuration(name))

@@ -64,8 +64,7 @@ export const isTracing = (): boolean => tracer !== null
 
 /**
  * Starts to send spans if there is an endpoint. The SDK itself reads OTEL_EXPORTER_OTLP_HEADERS and
- * OTEL_TRACES_SAMPLER.
- * @returns a function that sends the remaining spans and stops
+ * OTEL_TRACES_SAMPLER. @returns a function that sends the remaining spans and stops
  */
 export async function startTracing(options: TracingOptions): Promise<() => Promise<void>> {
   const { service, version, endpoint, log } = options

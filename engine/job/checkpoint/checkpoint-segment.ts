@@ -66,10 +66,7 @@ export class SegmentWriter {
     return written
   }
 
-  /**
-   * Completes the file.
-   * @throws Error if an entry was not written
-   */
+  /** Completes the file. @throws Error if an entry was not written */
   async close(): Promise<void> {
     try {
       await this.#written
@@ -87,10 +84,7 @@ export interface StoredEntry {
   position: number
 }
 
-/**
- * Lists the entries of a file, up to the first incomplete one.
- * @returns null if this is not a segment, or belongs to other work
- */
+/** Lists the complete entries of a file; null if this is no segment, or one of other work. */
 export async function listEntries(path: string, work: string): Promise<StoredEntry[] | null> {
   const file = await open(path, 'r')
   try {

@@ -119,10 +119,7 @@ export class Checkpoint {
     return problem
   }
 
-  /**
-   * Starts to store what is separated from now on.
-   * @param share returns how much of the job is separated, from 0 to 1
-   */
+  /** Starts to store results. @param share returns how much of the job is separated, from 0 to 1 */
   begin(share: () => number): void {
     this.#startedAt = this.#options.clock.elapsed()
     this.#share = share
@@ -161,8 +158,7 @@ export class Checkpoint {
 
   /**
    * Ends everything in progress and frees what is held. Never rejects.
-   * @param flush whether the job is released, so that what was stored last should be sent if that
-   *   is quick
+   * @param flush whether to send what was stored last, if that is quick, for another attempt
    */
   async close({ flush }: { flush: boolean }): Promise<void> {
     if (!flush) this.#stop.abort()
@@ -236,9 +232,8 @@ export class Checkpoint {
   }
 
   /**
-   * Fetches the segment at an address.
+   * Fetches the segment at an address. @throws the signal's reason
    * @returns its entries; a sentence if it is unusable; null if there is none
-   * @throws the signal's reason
    */
   async #fetch(
     url: string,

@@ -7,10 +7,7 @@ import type { Quality } from '../../../shared/finding.ts'
 const GOOD_FROM_DB = 12
 const FAIR_FROM_DB = 6
 
-/**
- * @param work for all wanted sounds, in each chunk
- * @returns undefined if the model has no estimate, or in silence
- */
+/** @returns undefined if the model has no estimate, or in silence */
 export function qualityOf(work: readonly Pick<ChunkFinding, 'expected'>[]): Quality | undefined {
   const sums = work.reduce(
     (sum, { expected: { sound, others } = { sound: NaN, others: NaN } }) => ({

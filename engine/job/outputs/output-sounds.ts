@@ -98,9 +98,9 @@ export class OutputSounds {
   }
 
   /**
-   * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
-   * that all outputs add up to the mixture; a target that several prompts share is subtracted once.
-   * Once a sample exceeds full scale, all files wait until the gain is known.
+   * Adds samples to all files. The residual is the mixture minus all targets, so that all add up to
+   * it; a target that prompts share counts once. A clipping sample makes the files wait for the
+   * gain.
    * @returns the parts of the live preview that are complete
    */
   write(separated: SeparatedSounds): Promise<LivePart[]> {
@@ -131,10 +131,7 @@ export class OutputSounds {
     this.#preview?.add(name, planes)
   }
 
-  /**
-   * Completes the files with one gain.
-   * @throws Error if the disk is full, or after `abort`
-   */
+  /** Completes the files with one gain. @throws Error if the disk is full, or after `abort` */
   finish(): Promise<FinishedSounds> {
     return (this.#latest = this.#finish())
   }

@@ -28,8 +28,7 @@ export class OutputThreads {
   }
 
   /**
-   * Opens all files of a job.
-   * @param signal aborts them; then all calls reject with its reason
+   * Opens all files of a job. @param signal aborts them; then all calls reject with its reason
    * @throws ThreadLostError; Error if a file cannot be created
    */
   async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {

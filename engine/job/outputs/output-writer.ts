@@ -75,9 +75,7 @@ export class OutputWriter {
   }
 
   /**
-   * Completes the files; if encoding was postponed, encodes the kept samples first.
-   * @param gain a factor for every sample
-   * @returns the sound's file
+   * Completes the files, encoding what was postponed, with a factor for every sample.
    * @throws the signal's reason once aborted; Error if the disk is full
    */
   async finish(gain: number): Promise<WrittenFile> {

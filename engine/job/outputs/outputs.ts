@@ -95,8 +95,7 @@ export class Outputs {
   }
 
   /**
-   * Completes the files with one gain and hands them to `store`: all sounds, peaks and the preview
-   * at once, each video as soon as it is complete.
+   * Completes the files and hands each to `store` as soon as possible.
    * @throws whatever `store` throws; Error if the disk is full
    */
   async finish(store: Store): Promise<OutputsResult> {

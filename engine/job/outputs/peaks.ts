@@ -1,6 +1,6 @@
 /**
- * The peaks of mixture, targets and residual, for drawing long media without decoding it: minimum
- * and maximum of each bucket of samples, as in audiowaveform's JSON (version 2, 8 bits).
+ * The peaks of mixture, targets and residual, with which players draw long media: minimum and
+ * maximum of each bucket, as in audiowaveform's JSON (version 2, 8 bits).
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
@@ -43,11 +43,7 @@ export class Peaks {
     this.#tracks.get(name)!.add(planes)
   }
 
-  /**
-   * Returns JSON with `mixture`, `targets` in order, and `residual`.
-   * @param gain a factor for every sample
-   * @param preview of the same sounds, if there is one
-   */
+  /** Returns JSON with `mixture`, `targets` in order, and `residual`. @param gain a factor */
   toJson(gain: number, preview?: PreviewIndex): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
       [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate, gain)]),

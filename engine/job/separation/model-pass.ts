@@ -1,7 +1,6 @@
 /**
- * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
- * chunks, separates and joins them, and resamples the result back. Memory is bounded by the chunks
- * in flight, however long the media is.
+ * Streams a mixture through one model: resamples it to the model's rate, cuts it into chunks,
+ * separates and joins them, and resamples the result back. Only chunks in flight take memory.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'

@@ -111,7 +111,7 @@ export async function separateChunk(
 
 /**
  * Returns the spans within a chunk, in seconds from its start. If the target is only elsewhere,
- * returns one empty span, because no span would mean that nothing is known.
+ * returns one empty span, because none would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],

@@ -74,9 +74,8 @@ interface SeparatedMixture {
 
 /**
  * Separates `mixture` and passes it with its targets to `write`, in order. The mixture passes once
- * through each model that answers a prompt, however many prompts it answers, and once through the
- * tagger.
- * @throws ServiceError INVALID_PARAMETER for a span beyond the end, or a prompt that no model
+ * through each model that answers a prompt, and once through the tagger.
+ * @throws ServiceError INVALID_PARAMETER for a span beyond the end or a prompt that no model
  *   answers; whatever decoding or a model throws
  */
 export async function separateMixture(

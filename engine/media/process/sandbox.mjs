@@ -33,9 +33,8 @@ if (command.length > 0) become(command)
 console.log(JSON.stringify(enforced))
 
 /**
- * Leaves reading, writing and executing what was given, and neither TCP nor signals to processes
- * outside, as far as the kernel can: see landlock(7). Version 1 came with Linux 5.13.
- * Returns Landlock's version; 0: the kernel has none.
+ * Allows only the given paths, no TCP and no signals to processes outside, as far as the kernel
+ * can: see landlock(7). Version 1 came with Linux 5.13. Returns Landlock's version, 0 for none.
  */
 function restrictFiles() {
   const [CREATE_RULESET, RESTRICT_SELF, ASK_VERSION] = [444, 446, 1]
@@ -71,9 +70,8 @@ function allow(rules, path, rights) {
 }
 
 /**
- * System calls of x86-64 that fail with EPERM: those that make sockets, look into other processes
- * or their descriptors, hand work to the kernel past this filter, or load code into it.
- * Returns whether the kernel filters.
+ * Makes system calls of x86-64 fail with EPERM that make sockets, look into other processes, bypass
+ * this filter or load code into the kernel. Returns whether the kernel filters.
  */
 function filterCalls() {
   const REFUSED = [

@@ -65,10 +65,7 @@ export class SoundProcesses {
   /** Idle processes, the longest idle first. */
   readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
-  /**
-   * Starts a process for the first file.
-   * @param folder the folder of the files; the processes read nothing else, and write nothing
-   */
+  /** Starts a process for the first file. @param folder all that the processes may read */
   constructor(folder: string, limits = SOUND_LIMITS, idleMsMax = IDLE_MS_MAX) {
     this.#folder = folder
     this.#limits = limits
@@ -78,8 +75,7 @@ export class SoundProcesses {
 
   /**
    * Resolves with what `work` returns. Its reader serves one file at a time, and only until then.
-   * @throws whatever `work` throws; the signal's reason once aborted, in which case the process is
-   *   killed
+   * @throws whatever `work` throws; the signal's reason once aborted, which kills the process
    */
   async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
     signal.throwIfAborted()

@@ -8,8 +8,8 @@ import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
 
 /**
- * How many samples per channel one packet may decode to. A second of TTA at 768 kHz has 802,462,
- * and no other codec has longer frames. FFmpeg treats longer ones as damaged packets.
+ * Samples per channel in a packet. A second of TTA at 768 kHz has 802,462, and no other codec has
+ * longer frames; FFmpeg treats longer ones as damaged.
  */
 const FRAME_SAMPLES_MAX = 2 ** 20
 
@@ -17,8 +17,8 @@ const FRAME_SAMPLES_MAX = 2 ** 20
 const PACKETS_PER_TURN = 256
 
 /**
- * Calls FFmpeg synchronously: reading and decoding a packet takes some 15 µs, and a detour through
- * the thread pool would cost the main thread as much for each of three calls.
+ * Calls FFmpeg synchronously, because a detour through the thread pool would cost the main thread
+ * as much as the 15 µs in which a packet is decoded.
  */
 export class FrameReader {
   readonly packets: StreamPackets
@@ -54,7 +54,7 @@ export class FrameReader {
   }
 
   /**
-   * Returns the next frame, which is valid until the next call; null at the end.
+   * Returns the next frame, valid until the next call; null at the end.
    * @throws ServiceError INVALID_MEDIA for a frame with an unsupported rate or channel layout
    */
   async next(): Promise<Frame | null> {

@@ -1,8 +1,6 @@
 /**
- * Finds the parts of a file that consists of several files concatenated byte by byte, such as
- * recordings of web radio (chained Ogg) or the parts written by a recorder. FFmpeg ignores what
- * follows the first part, or reads it with the first part's rate and channels, although each part
- * is a complete file.
+ * Finds the parts of a file that was concatenated byte by byte, such as recordings of web radio
+ * (chained Ogg) or of a recorder. FFmpeg ignores all but the first part, or misreads it.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -64,8 +62,7 @@ const isSound = (sampleRate: number, channels: number): boolean =>
 
 /**
  * Returns the parts of a file, in order; empty for a single file, or for a container that handles
- * concatenation by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
- * picture is replaced counts as several parts.
+ * concatenation by itself, as MP3, AAC and MPEG streams do unless their streams are replaced.
  * @throws ServiceError INVALID_MEDIA if there are more than 1,000
  */
 export async function joinedFiles(path: string): Promise<ByteRange[]> {

@@ -1,8 +1,7 @@
 /**
- * Measures the length of a file's sound from its packets, without decoding. The duration that
- * containers state is often a guess: that of raw AAC is extrapolated from the bit rate at its
- * start, so a file that starts with silence seems ten times too long; a truncated file still states
- * its full length.
+ * Measures the length of sound from its packets, without decoding. What containers state is often a
+ * guess: raw AAC that starts with silence seems ten times too long, and a truncated file still
+ * states its full length.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -33,10 +32,8 @@ export interface MeasureOptions {
 }
 
 /**
- * Returns the length of an audio stream of a local file in seconds, as decoding will give it:
- * to the sample if the container has sample-accurate times, and within a few hundredths of a second
- * otherwise, however long it is. Damaged packets count as if they were intact. Null if packets have
- * no length.
+ * Returns the length in seconds that decoding will give, to the sample if the container has exact
+ * times, otherwise within hundredths of a second. Null if packets have no length.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
@@ -152,8 +149,8 @@ class SoundLength {
   }
 
   /**
-   * From one packet to the next: by their times if these match the duration of the first one, which
-   * a container with coarse time units rounds down; by that duration at a gap or a step backwards.
+   * To the next packet: by their times if these match the first one's duration, which coarse time
+   * units round down; otherwise by that duration.
    */
   #ticksUntil(pts: number | null, { pts: since, ticks, tickCount }: CountedPacket): number {
     if (pts === null || since === null) return tickCount

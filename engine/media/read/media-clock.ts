@@ -1,7 +1,6 @@
 /**
- * Makes the timestamps of a file continuous if its clock jumps or restarts, for example where
- * recordings of broadcasts were concatenated. Sound and picture are read in separate processes;
- * since both follow the same packets by the same rules, they stay in sync.
+ * Makes timestamps continuous where a file's clock jumps, such as where recordings were joined.
+ * Sound and picture are read in separate processes, and stay in sync by following the same rules.
  */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'

@@ -1,7 +1,6 @@
 /**
- * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much: without
- * restrictions it decodes a text file as speech. So the container must be one of those below, and
- * its signature must be in the bytes; the name of the file is ignored.
+ * Opens a local file and checks that it is media with sound. FFmpeg alone would decode a text file
+ * as speech, so the container must be one of those below by its signature, whatever its name.
  */
 
 import { open } from 'node:fs/promises'
@@ -92,8 +91,8 @@ const CHANNELS_MAX = 64
 const STREAMS_MAX = 256
 
 /**
- * How many packets FFmpeg checks for a codec other than the one that WAV states, namely DTS, as on
- * discs. Its default of 32 takes longer than decoding a minute; these hold 0.4 s.
+ * Packets that FFmpeg checks for DTS in a WAV, as on discs, 0.4 s of it; its default of 32 takes
+ * longer than decoding a minute.
  */
 const WAV_PROBE_PACKETS_MAX = 4
 
@@ -123,10 +122,7 @@ export interface OpenOptions {
   track?: number | undefined
 }
 
-/**
- * Opens an audio track of a file; the caller closes `context`.
- * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
- */
+/** Opens an audio track; the caller closes `context`. @throws ServiceError */
 export async function openMedia(path: string, options: OpenOptions = {}): Promise<Media> {
   const head = await readHead(path, options.range?.start)
   const context = new FormatContext()
@@ -277,7 +273,7 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
 }
 
 /**
- * Refuses sound that no recording has. A value of 0 means that it is not known yet.
+ * Refuses sound that no recording has; 0 means that a value is not known yet.
  * @throws ServiceError INVALID_MEDIA naming what was found and the valid range
  */
 export function assertSupported({
@@ -303,19 +299,15 @@ export function assertSupported({
 }
 
 /**
- * Returns the refusal for a decoding error: whatever FFmpeg cannot decode is the file's fault,
- * except for a full disk or memory. Any other error is returned as it is.
+ * Returns the refusal for an error: what FFmpeg cannot decode is the file's fault. A full disk,
+ * full memory and other errors are returned unchanged.
  */
 export const refusalOf = (error: unknown): unknown =>
   error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
     ? invalidMedia('The sound could not be decoded', error)
     : error
 
-/**
- * Whether FFmpeg could read a packet. If not, it is the end of the file, which may be truncated,
- * unless memory ran out.
- * @throws CallError
- */
+/** Whether FFmpeg could read a packet; otherwise the file has ended. @throws CallError */
 export function isRead(code: number): boolean {
   assertInMemory(code)
   return code >= 0
@@ -329,9 +321,8 @@ export const startSecondsOf = ({ startTime }: FormatContext): number =>
   startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
 
 /**
- * Finds the start of the media without decoding pictures. For H.264 in Matroska, which does not
- * state when pictures are decoded, FFmpeg then takes the start of the sound for that of the
- * pictures.
+ * Finds the start of the media without decoding pictures. For H.264 in Matroska, FFmpeg would take
+ * the start of the sound for that of the pictures.
  */
 async function earliestStart(
   context: FormatContext,

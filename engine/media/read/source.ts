@@ -29,10 +29,9 @@ export interface SourceOptions {
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes the response of `url` to the file `path`, starting over with each retry. After a failure
- * there is no file.
+ * Writes the response of `url` to the file `path`; after a failure there is no file.
  * @returns the bytes written
- * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist, or is larger than `bytesMax`
+ * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist or is too large
  * @throws SourceUnavailableError if it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
@@ -50,8 +49,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * Like `fetchSource`, but from an address that a client gave: it uses `publicFetch`, and a final
- * failure fails the request instead of passing it to another engine.
+ * Like `fetchSource`, but from an address that a client gave, whose final failure fails the
+ * request.
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(

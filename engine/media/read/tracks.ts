@@ -32,8 +32,8 @@ export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Whether the tracks of the file are two channels of one sound, as cameras and field recorders
- * write their microphones: two mono tracks with the same codec, rate, length, language and title.
+ * Whether the file has two mono tracks that differ in nothing but their sound, as cameras and field
+ * recorders write their microphones.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)

@@ -48,9 +48,8 @@ function packetAt(bytes: Buffer, at: number): TransportPacket {
 type ReadBytes = (at: number, count: number) => Promise<Buffer>
 
 /**
- * Finds the offset at which a sound or a picture disappears from the map of its programme, for
- * example where recordings of two stations were concatenated, because FFmpeg ignores the new
- * streams. Infinity if there is none.
+ * Finds where a sound or a picture disappears from the map of its programme, as where recordings of
+ * two stations were joined, because FFmpeg ignores the new streams. Infinity if nowhere.
  */
 export async function programmeChange(read: ReadBytes, start: number): Promise<number> {
   const maps = new ProgrammeMaps()

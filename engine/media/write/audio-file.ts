@@ -115,8 +115,7 @@ export class AudioFile {
   }
 
   /**
-   * Adds samples in the layout of the format; planar ones have one channel after the other. The
-   * encoder runs off the main thread.
+   * Adds samples in the layout of the format, planar or not. The encoder runs off the main thread.
    * @throws Error if the disk is full
    */
   async write(bytes: Buffer, samples: number): Promise<void> {
@@ -138,10 +137,7 @@ export class AudioFile {
     await this.#writePackets()
   }
 
-  /**
-   * Adds samples in the form in which the file stores them, for PCM, which needs no encoder.
-   * @throws Error if the disk is full
-   */
+  /** Adds PCM as the file stores it, which needs no encoder. @throws Error if the disk is full */
   async writeCoded(bytes: Buffer, samples: number): Promise<void> {
     const packet = this.#packet
     packet.data = bytes

@@ -61,9 +61,8 @@ export interface Encoder {
 /**
  * Starts a file at `path`, replacing any that exists. Its tags say that it was separated.
  *
- * `wav` is 24-bit PCM, rounded and clipped to full scale, without dither, with exactly the samples
- * that were written; RF64 beyond 4 GiB. `flac` has the same samples, for up to eight channels.
- * `mp3` is LAME at its best variable bit rate (V0). `aac` has 128 kbit/s for each channel.
+ * `wav` is 24-bit PCM without dither, clipped to full scale, and RF64 beyond 4 GiB. `flac` has the
+ * same samples, for up to eight channels. `mp3` is LAME at V0. `aac` has 128 kbit/s per channel.
  * @throws Error if the file cannot be created
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
@@ -296,9 +295,8 @@ const SAMPLES_AT_ONCE = 2_048
 const BYTES = 3
 
 /**
- * Creates a function that interleaves 24-bit samples, each in the upper bits of 32, of which FFmpeg
- * drops the lower ones. The result is valid until the next call, because new memory each time would
- * add up to megabytes a second.
+ * Creates a function that interleaves 24-bit samples in the upper bits of 32. The result is valid
+ * until the next call, because new memory each time would add up to megabytes a second.
  */
 function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
@@ -337,7 +335,7 @@ function createPacker(): (block: readonly Float32Array[]) => Buffer {
 }
 
 /**
- * Packs two channels, with two samples of each in three words, in half the time that bytes take.
+ * Packs two samples of each channel in three words, in half the time that bytes take.
  * @returns how many samples of a channel were packed; an odd last one is not
  */
 function packPairs(left: Float32Array, right: Float32Array, words: Int32Array): number {

@@ -25,8 +25,7 @@ export class HandOver {
   }
 
   /**
-   * @param name of the file, relative to the shared folder
-   * @returns null if the gateway cannot keep it, so that its bytes must be sent
+   * @returns null if the gateway cannot keep the file, so that its bytes must be sent
    * @throws UploadUnavailableError if the gateway does not respond
    */
   give(part: string, name: string): Promise<UploadAnswer | null> {

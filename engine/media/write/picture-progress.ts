@@ -18,11 +18,7 @@ export class PictureCounter {
   #read = 0
   #reports = 0
 
-  /**
-   * Reports that nothing is done yet.
-   * @param packets how many will be read
-   * @param now returns milliseconds
-   */
+  /** @param packets how many will be read */
   constructor(
     packets: number,
     report: (progress: PictureProgress) => void,

@@ -60,8 +60,8 @@ export interface VideoOptions {
 }
 
 /**
- * Reads all packets of the video once, because only the last one shows whether they can be copied,
- * and their number determines how long it takes to re-encode them.
+ * Reads all packets once, because only the last one shows whether they can be copied, and their
+ * number tells how long re-encoding takes.
  * @param report called while the video is re-encoded, from the start
  * @throws Error if the video can be neither copied nor re-encoded
  */

@@ -79,8 +79,7 @@ const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 const JOINED_TIME_BASE = new Rational(1, 90_000)
 
 /**
- * Transcodes a video. Rotation, pixel aspect, colours and fields stay those of the source, or of
- * its first part.
+ * Transcodes a video. Rotation, pixel aspect, colours and fields stay those of its first part.
  * @returns what the pictures became
  * @throws Error if no picture can be decoded, or it is too large
  */
@@ -132,8 +131,8 @@ async function* picturesOf(
 }
 
 /**
- * Opens the decoder for pictures whose transparency WebM stores next to them; FFmpeg's own would
- * show the colours of transparent areas. Null if the stream has no such pictures.
+ * The decoder for pictures with transparency as WebM stores it, of which FFmpeg's own would show
+ * the colours; null for other streams.
  */
 export function transparencyDecoder({ codecpar, metadata }: Stream): Codec | null {
   const name = TRANSPARENCY_DECODERS.get(codecpar.codecId)

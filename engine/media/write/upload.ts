@@ -44,10 +44,8 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, starting over with each retry. Waits for an unreachable store,
- * since the work is already done.
- * @returns where the gateway keeps it; undefined if there is only one place: in a bucket, and at a
- *   gateway of 0.2.0
+ * Hands the file over, or PUTs it, starting over with each retry.
+ * @returns where the gateway keeps it; undefined if there is only one place, as in a bucket
  * @throws UploadRefusedError if the request has ended
  * @throws UploadUnavailableError if it could not be sent now
  * @throws Error if the address is refused
