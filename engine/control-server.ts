@@ -39,7 +39,6 @@ export interface ControlledEngine {
   loadModel(name: string): Promise<DescribedModel>
   /** Resolves once the model is unloaded. @throws CallRefusal */
   unloadModel(name: string): Promise<void>
-  /** Models that could be fetched. */
   listCatalogue(): CatalogueModel[]
   /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws CallRefusal */
   fetchModel(name: string, licenceAccepted: boolean): Promise<EngineFetch | null>
@@ -47,7 +46,6 @@ export interface ControlledEngine {
   removeModel(name: string): Promise<void>
 }
 
-/** A fetch in progress. */
 interface EngineFetch {
   /** Calls `onProgress` at once and after each change; returns a function that stops following. */
   follow(onProgress: (progress: FetchProgress) => void): () => void

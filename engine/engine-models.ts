@@ -31,7 +31,6 @@ interface EngineModelsOptions {
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
-  /** Position in the order of preference. */
   readonly rank: number
   state: ModelState
   problem: string
@@ -187,7 +186,6 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
-  /** Models for new jobs, the preferred one first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),
@@ -235,7 +233,6 @@ export class EngineModels {
   }
 }
 
-/** Describes a model for gateways. */
 export const describeModel = (model: ModelDescription): DescribedModel => ({
   name: model.name,
   answers: model.answers,

@@ -33,7 +33,6 @@ import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
   config: EngineConfig
-  /** Winnow's version. */
   version: string
   computes: Computes
   broker: Broker
@@ -50,7 +49,6 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
-  /** Starts to lease jobs. */
   start(): Promise<void>
   /** Leases no more jobs, and releases the open ones to the queue. */
   release(): Promise<DrainResult>
@@ -190,7 +188,6 @@ function withModels(
   return serve(models, jobSignal).finally(used)
 }
 
-/** Records how long an attempt waited and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,

@@ -2,7 +2,6 @@
 
 import { totalmem } from 'node:os'
 
-/** The allowed range of the setting. */
 export const JOBS_MAX = { least: 1, most: 1_000 }
 
 /** Memory of an open job apart from the model; half of the machine's memory is for jobs. */

@@ -29,7 +29,6 @@ import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
-/** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
 /** How long a shutdown may take besides the drain, if a broker does not answer. */

@@ -6,7 +6,6 @@
 /** Media up to this length has no checkpoint, because separating it again costs little. */
 export const CHECKPOINT_MEDIA_SECONDS_MIN = 60
 
-/** How many segments a request has at most. */
 export const SEGMENTS_MAX = 24
 
 /** Size limit of a segment in bytes; with their number it bounds what a request stores. */

@@ -4,7 +4,6 @@ interface Deadline {
   ms: number
   /** Creates the error for when time is up. */
   late: () => Error
-  /** Aborts the work earlier. */
   signal: AbortSignal | undefined
 }
 

@@ -85,17 +85,14 @@ export interface FetchProgress {
 /** A model that an engine knows and, unless it is built in, can fetch. */
 export interface CatalogueModel {
   name: string
-  /** The kind of network. */
   kind: string
   /** One sentence. */
   summary: string
-  /** Size of the download. */
   megabytes: number
   /** What is known about the licence of the weights, in sentences. */
   licence: string
   /** The licence in a word or two. */
   licence_word: string
-  /** The page that states the licence. */
   licence_url: string
   /** Whether the licence must be accepted. */
   licence_question: boolean
@@ -103,7 +100,6 @@ export interface CatalogueModel {
   source: string
   /** Its last fetch since the engine started; null if that installed it or there was none. */
   fetch: FetchProgress | null
-  /** Whether set-up fetches it. */
   built_in: boolean
 }
 
@@ -164,7 +160,6 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
     )
   return {
     describe: async () => withModels(await call('Describe', {})),
-    /** Returns its current statistics. */
     stats: () => runTraced('WatchStats', (metadata) => firstStats(client, metadata)),
     async cancel(requestId: string) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
@@ -182,9 +177,7 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
     async listModels() {
       return (await call<{ models: InstalledModel[] }>('ListModels', {})).models
     },
-    /** Resolves with the model once it is loaded. */
     loadModel: (name: string) => call<DescribedModel>('LoadModel', { name }, MODEL_DEADLINE_MS),
-    /** Resolves once the model is unloaded. */
     async unloadModel(name: string) {
       await call('UnloadModel', { name }, MODEL_DEADLINE_MS)
     },
@@ -197,7 +190,6 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
       runTraced('FetchModel', (metadata) =>
         followFetch(client, metadata, { name, licence_accepted: licenceAccepted }),
       ),
-    /** Resolves once the model is removed. */
     async removeModel(name: string) {
       await call('RemoveModel', { name }, MODEL_DEADLINE_MS)
     },
@@ -216,7 +208,6 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
 interface EngineProblem {
   /** `away`: nobody knows; `old`: its version can't do it. */
   kind: 'not found' | 'refused' | 'old' | 'away'
-  /** A sentence. */
   message: string
 }
 

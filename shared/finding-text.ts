@@ -94,7 +94,6 @@ export function readAs(asked: readonly PromptedSound[]): string {
 const soundsIn = (asked: readonly PromptedSound[]): string =>
   listText(asked.map(({ sound }) => `the ${sound}`))
 
-/** Whether a name looks like a plural. */
 const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
 
 const areMany = (asked: readonly PromptedSound[]): boolean =>

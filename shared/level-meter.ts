@@ -21,12 +21,10 @@ export class LevelMeter {
   #loudBlocks = 0
   #loudPower = 0
 
-  /** @param sampleRate in hertz */
   constructor(sampleRate: number) {
     this.#blockSamples = Math.max(1, Math.round(BLOCK_SECONDS * sampleRate))
   }
 
-  /** Adds planar samples. */
   add(planes: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let from = 0; from < length;) {

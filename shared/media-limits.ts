@@ -13,7 +13,6 @@ const SAMPLES_PER_SECOND_MAX = 384_000
 export const MEASURED_SECONDS_MAX = 1e8
 
 export interface SoundShape {
-  /** Sample rate in hertz. */
   sampleRate: number
   channels: number
 }

@@ -23,7 +23,6 @@ const EventTime = Type.Refine(
   () => 'must be a time such as 2026-01-02T03:04:05.678Z',
 )
 const Id = Type.String({ pattern: ID_PATTERN })
-/** An ENGINE_ID. */
 export const ENGINE_ID_PATTERN = '^[\\w.:@-]{1,128}$'
 const EngineId = Type.String({ pattern: ENGINE_ID_PATTERN })
 

@@ -11,7 +11,6 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export const LIMITS = {
   promptCharactersMax: 500,
-  /** How many prompts a request has at most. */
   promptsMax: 8,
   /** How many sounds the prompts of a request may name in total. */
   soundsMax: 16,

@@ -3,7 +3,6 @@
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
 
-/** The allowed range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
 /** Parses the setting. @throws Error saying what it must be */
@@ -86,7 +85,6 @@ export class BatchBudget {
     this.#steps = 0
   }
 
-  /** Reports that a batch was stepped. */
   stepped(): void {
     if (this.#framesMax === this.#framesSet) return
     this.#steps += 1

@@ -21,7 +21,6 @@ export interface WaitingLane {
 export interface BatchLimits {
   /** Rows of a batch times the frames of its longest row. A lane that exceeds this runs alone. */
   framesMax: number
-  /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
@@ -97,7 +96,6 @@ const isBucketSize = (rows: number): boolean => {
   return times === 1 || (times === 3 && rows <= 12)
 }
 
-/** Frames in all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 
@@ -183,7 +181,6 @@ const compareAccounts = (a: AccountTurn, b: AccountTurn): number =>
 const compareClasses = (a: ClassTurn, b: ClassTurn): number =>
   b.served - a.served || compareAccounts(a.accounts.at(-1)!, b.accounts.at(-1)!)
 
-/** Inserts an item into a sorted list by binary search. */
 function insert<T>(sorted: T[], item: T, compare: (a: T, b: T) => number): void {
   let [from, to] = [0, sorted.length]
   while (from < to) {

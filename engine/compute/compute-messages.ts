@@ -46,7 +46,6 @@ export interface Ready {
 
 /** Everything that is asked of one model about a chunk. */
 export interface ChunkOrder {
-  /** Name of the model. */
   model: string
   request: ChunkRequest
   heads: readonly Head[]
@@ -71,7 +70,6 @@ export interface OpenedLane {
   steps: number
 }
 
-/** The result of each command. */
 export interface Replies {
   open: OpenedLane[]
   step: null
@@ -89,9 +87,7 @@ export interface DeviceState {
   graphs: number
   /** In use according to TensorFlow's allocator; 0 if it does not count. */
   memoryBytes: number
-  /** The peak since the start. */
   memoryPeakBytes: number
-  /** Resident memory of the process. */
   residentBytes: number
 }
 
@@ -100,7 +96,6 @@ export type FromWorker =
   | { ready: Ready; held: DeviceState }
   /** The last message of a process: why it ends. */
   | { failed: string }
-  /** A line to log. */
   | { level: 'info' | 'warn'; line: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }

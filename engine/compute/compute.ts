@@ -114,7 +114,6 @@ export abstract class Compute {
     await this.terminate()
   }
 
-  /** Starts the program. */
   protected abstract launch(options: WorkerOptions): Running
 
   /** Called when a command, or the start, takes too long. */
@@ -123,10 +122,8 @@ export abstract class Compute {
   /** Called when the worker has ended; restarts it with `start`. */
   protected abstract restart(): Promise<void>
 
-  /** Ends what `launch` started. */
   protected abstract terminate(): Promise<void>
 
-  /** Called with each answer. */
   protected answered(): void {}
 
   protected get isStopped(): boolean {

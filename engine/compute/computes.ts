@@ -78,17 +78,14 @@ export class Computes {
     return this.#all().flatMap(({ ready }) => ready.models)
   }
 
-  /** Warnings for admins about models and device, in full sentences. */
   get warnings(): string[] {
     return [...new Set(this.#all().flatMap(({ ready }) => ready.warnings))]
   }
 
-  /** Time spent on commands, in total. */
   get busySeconds(): number {
     return this.#all().reduce((sum, { busySeconds }) => sum + busySeconds, this.#busySeconds)
   }
 
-  /** The state of the device, in total. */
   get held(): DeviceState {
     const add = (a: DeviceState, b: DeviceState): DeviceState => ({
       graphs: a.graphs + b.graphs,
@@ -129,7 +126,6 @@ export class Computes {
     return this.#processes.has(model)
   }
 
-  /** Ends the process of a model. */
   async unload(model: string): Promise<void> {
     await this.#forget(model)?.stop()
   }

@@ -55,7 +55,6 @@ export interface SchedulerStats {
 
 type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
-/** A batch that the device has computed. */
 export interface SteppedBatch {
   seconds: number
   lanes: number
@@ -65,10 +64,8 @@ export interface SteppedBatch {
   framesMax: number
 }
 
-/** Learns what the device does. */
 export interface SchedulerObserver {
   stepped?(batch: SteppedBatch): void
-  /** The result of a lane was read. */
   computed?(): void
   outOfMemory?(): void
 }
@@ -97,7 +94,6 @@ export class Scheduler {
   /** By model, from its largest computed batch, including padding. */
   readonly #framesComputedMax = new Map<string, number>()
 
-  /** @param budgets by name of the model */
   constructor(
     compute: Compute,
     budgets: ReadonlyMap<string, BatchBudget>,

@@ -42,7 +42,6 @@ export class Schedulers {
     })
   }
 
-  /** Totals of all computes. */
   stats(): SchedulerStats {
     return [...this.#schedulers.values()].map((each) => each.stats()).reduce(add, this.#ended)
   }

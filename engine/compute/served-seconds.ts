@@ -12,7 +12,6 @@ export class ServedSeconds<Name extends string = string> {
   /** What the others had had when a name joined. */
   readonly #levels = new Map<Name, number>()
 
-  /** By name. */
   get seconds(): ReadonlyMap<Name, number> {
     return this.#seconds
   }

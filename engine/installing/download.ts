@@ -9,7 +9,6 @@ import type { CatalogueFile } from './catalogue.ts'
 export interface DownloadOptions {
   /** Called from time to time with the bytes received so far, and the total if it is known. */
   onProgress(bytes: number, total: number | undefined): void
-  /** How long to wait before each retry, in milliseconds. */
   retryDelaysMs?: readonly number[]
   /** Ends an attempt that has received no data for this long. */
   idleMsMax?: number

@@ -28,7 +28,6 @@ export interface FetchOptions {
   /** Called with the process that fetches it already, such as `process 17 on host-a`. */
   onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
-  /** Passed to `download`. */
   retryDelaysMs?: readonly number[]
 }
 

@@ -105,7 +105,6 @@ export class ChunkCutter {
     }
   }
 
-  /** Yields the last chunk. */
   *finish(): Generator<MixtureChunk> {
     const { chunkSamples, frameSamples } = this.#plan
     const held = this.#held
@@ -122,7 +121,6 @@ export class ChunkCutter {
 export interface ChunkJoiner {
   /** Takes the next chunk and its memory; returns the planar samples that are final now. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
-  /** Returns the samples that are left after the last chunk. */
   finish(): Float32Array[]
 }
 

@@ -12,7 +12,6 @@ export type JobOutputs = Pick<Outputs, 'sound' | 'write' | 'finish' | 'abort'>
 
 export interface JobMedia {
   makeFolder: typeof makeJobFolder
-  /** Removes the folder of a job with everything in it. */
   removeFolder(folder: string): Promise<void>
   fetchSource: typeof fetchSource
   fetchPublicSource: typeof fetchPublicSource

@@ -8,7 +8,6 @@ import { makeFolder } from '../../shared/process/make-folder.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
-/** Creates a new empty folder for one job. */
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 

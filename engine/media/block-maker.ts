@@ -29,7 +29,6 @@ const FLOAT_FORMATS: readonly AVSampleFormat[] = [
 ]
 
 export interface BlockFormat {
-  /** Hertz. */
   sampleRate: number
   /** Media with more channels is downmixed to this many; fewer stay as they are. */
   channelsMax: number
@@ -69,7 +68,6 @@ export class BlockMaker {
     this.#converted.alloc()
   }
 
-  /** Adds the samples of a frame. */
   add(frame: Frame): void {
     const layout = layoutOf(frame)
     const isAlike = layout.nbChannels === this.layout.nbChannels

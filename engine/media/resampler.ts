@@ -43,7 +43,6 @@ export class Resampler {
     return this.#maker.take()
   }
 
-  /** Returns the rest. */
   finish(): Float32Array[][] {
     this.#maker.finish()
     return this.#maker.take()

@@ -52,7 +52,6 @@ export class StoreOutage {
     return this.#origin !== null && !(await answers(this.#origin))
   }
 
-  /** Reports that a transfer succeeded. */
   reportSuccess(): void {
     this.#nextPauseMs = PAUSE_MS.least
     this.#end()

@@ -55,7 +55,6 @@ export class EngineMetrics implements SchedulerObserver {
     observeWait(this.#endToEndSeconds, { outcome }, sinceSubmit)
   }
 
-  /** A job failed for good. */
   failed(code: FailureCode): void {
     this.#failures.inc({ code })
   }

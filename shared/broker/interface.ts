@@ -12,7 +12,6 @@ export interface Lease {
   readonly job: Job
   /** Id of this attempt, which each of its events carries. */
   readonly attemptId: string
-  /** The trace that the job belongs to. */
   readonly traceParent?: string | null
   /** How often the job has been delivered, including this time. */
   readonly deliveries: number

@@ -80,7 +80,6 @@ const EXHAUSTED_DAYS = 7
 const DEAD_LETTER_DAYS = 14
 const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
-/** Key in the metadata of the jobs' stream. */
 const INSTALLATION_KEY = 'winnow-installation'
 
 export interface StreamOptions {

@@ -142,7 +142,6 @@ function createGuard(
   }
 }
 
-/** Returns the `lookup` function for Node's sockets. */
 const lookupBy =
   (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
   (_hostname, _options, done) => {

@@ -97,7 +97,6 @@ function soundsTool(server: McpServer, options: ServerOptions): void {
 interface Question {
   kind: 'submit' | 'submitSounds'
   input: object
-  /** Path of a local file. */
   path: string | undefined
   seconds: number
 }

@@ -41,7 +41,6 @@ export async function takeLock(path: string, waiting?: LockWait): Promise<string
   return 'holder' in lock ? lock.holder : null
 }
 
-/** Thrown if another process holds a lock. */
 export class LockedError extends Error {
   override name = 'LockedError'
 }

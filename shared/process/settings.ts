@@ -7,7 +7,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface SettingReader {
   /** A text; must be set unless it has a default. */
   text(name: string, fallback?: string): string
-  /** An optional text. */
   optional(name: string): string | undefined
   /** An optional secret of at least `least` visible ASCII characters. Never shown. */
   secret(name: string, least: number): string | undefined
@@ -17,7 +16,6 @@ export interface SettingReader {
   integer(name: string, least: number, most: number, fallback: number): number
   /** Like `integer`, or the word `off`; undefined if unset. */
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
-  /** One of the allowed words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
   /** A text that `parse` accepts; for others it throws an error of the form `must be …`. */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T

@@ -17,7 +17,6 @@ export interface MetricsServer {
 }
 
 interface MetricsSource {
-  /** Returns all current metrics in the Prometheus text format. */
   text(): Promise<string>
   log: Logger
   tls?: Tls | undefined

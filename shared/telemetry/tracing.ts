@@ -42,7 +42,6 @@ export interface TraceSpan {
   /** For passing on to another process. */
   readonly traceParent: string | null
   setAttributes(attributes: Attributes): void
-  /** Runs `work` within the span. */
   run<T>(work: () => T): T
   /** Ends the span; a second call has no effect. */
   end(error?: unknown): void

@@ -76,7 +76,6 @@ export class SegmentWriter {
   }
 }
 
-/** The location of an entry. */
 export interface StoredEntry {
   path: string
   name: string

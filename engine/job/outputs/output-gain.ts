@@ -4,7 +4,6 @@
 export const gainDbFor = (peak: number): number =>
   peak > 1 ? Math.floor(-2_000 * Math.log10(peak)) / 100 : 0
 
-/** Converts a gain in decibels to a factor. */
 export const factorOf = (gainDb: number): number => 10 ** (gainDb / 20)
 
 /** Returns the largest absolute sample of planar samples, ignoring values that are not finite. */

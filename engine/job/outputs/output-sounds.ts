@@ -17,12 +17,10 @@ import type { MixedTargets } from './target-mixer.ts'
 export interface SoundsOptions {
   /** The outputs to write: the targets in order, then the residual. */
   names: readonly OutputName[]
-  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
-  /** Whether peaks are written with them. */
   hasPeaks: boolean
   /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean
@@ -69,7 +67,6 @@ export class OutputSounds {
     this.#peaks = hasPeaks ? new Peaks(names, encoding) : null
   }
 
-  /** Opens all files. */
   static async open(options: SoundsOptions): Promise<OutputSounds> {
     const opened = new OutputSounds(options)
     const { names, folder, encoding, hasTracks: hasTrack, hasPreview, isLive = false } = options

@@ -15,7 +15,6 @@ export type WrittenFile = EncodedFile & { path: string }
 
 export interface OutputWriterOptions {
   name: OutputName
-  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** Whether there is also the sound track of a video. */
@@ -59,7 +58,6 @@ export class OutputWriter {
     return join(this.#options.folder, this.#options.name)
   }
 
-  /** Adds planar samples. */
   async write(block: readonly Float32Array[]): Promise<void> {
     await allSettledOrThrow([
       this.#kept.add(block),
@@ -114,7 +112,6 @@ export class OutputWriter {
   }
 }
 
-/** Path of the sound track for the video of an output. */
 export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {

@@ -17,7 +17,6 @@ import { VideoProcess } from '../../media/process/video-process.ts'
 export interface OutputsOptions {
   /** The outputs to write: the targets in order, then the residual. */
   names: readonly OutputName[]
-  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** The source's file, if it has a picture. */
@@ -25,9 +24,7 @@ export interface OutputsOptions {
   /** The source's stream that is separated, with which the picture stays in sync, and its track. */
   soundIndex: number
   track?: number | undefined
-  /** Whether peaks are stored with them. */
   hasPeaks: boolean
-  /** Whether a preview is stored with the peaks. */
   hasPreview: boolean
   /** Called with each part of the live preview; absent if none is made. */
   onLivePart?: ((part: LivePart) => void) | undefined
@@ -129,7 +126,6 @@ export class Outputs {
     await Promise.allSettled([this.#video, this.#sounds?.aborted()])
   }
 
-  /** The same for all outputs. */
   #logLayouts(): void {
     const { layoutChange, trackLayoutChange } = this.#sounds.format
     if (layoutChange) this.#options.log(layoutChange)

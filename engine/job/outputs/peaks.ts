@@ -22,7 +22,6 @@ export interface Waveform {
   data: number[]
 }
 
-/** Collects peaks while the outputs are written. */
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
@@ -38,7 +37,6 @@ export class Peaks {
     this.#tracks = new Map(sounds.map((name) => [name, new Track(channels, max)]))
   }
 
-  /** Adds planar samples. */
   add(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {
     this.#tracks.get(name)!.add(planes)
   }
@@ -68,7 +66,6 @@ class Track {
     this.#greatest = empty()
   }
 
-  /** Adds planar samples. */
   add(planes: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let at = 0; at < length;) {

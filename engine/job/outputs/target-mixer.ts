@@ -43,7 +43,6 @@ export class TargetMixer {
     return this.#mix(Math.floor(this.#end / HOP) - this.#frames)
   }
 
-  /** Returns the remaining samples. */
   finish(): MixedTargets {
     const end = this.#end
     const { mixture, targets } = this.#mix(Math.ceil(end / HOP) + 1 - this.#frames)
@@ -58,7 +57,6 @@ export class TargetMixer {
     return startSample + length
   }
 
-  /** Mixes the next frames. */
   #mix(frames: number): MixedTargets {
     const first = this.#frames
     const start = HOP * Math.max(0, first - 1)

@@ -35,7 +35,6 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
     : [`Left out ${countText(corruptPackets, 'damaged packet')} of the source.`]),
 ]
 
-/** The result of one chunk. */
 export interface ChunkWork extends ChunkFinding {
   startSecond: number
   endSecond: number

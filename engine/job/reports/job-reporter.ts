@@ -17,7 +17,6 @@ type EventHead = Pick<
   'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'device_seconds' | 'logs'
 >
 
-/** Creates the reporter at the start of an attempt. */
 export function createReporter(
   job: Pick<Job, 'request_id'>,
   attemptId: string,

@@ -28,7 +28,6 @@ export interface PassDeps {
   scheduler: Pick<Scheduler, 'separate'>
   resampling: Pick<ResamplingThreads, 'open'>
   config: { chunksInFlightMax: number }
-  /** Aborts everything in progress. */
   signal: AbortSignal
   spans: LaneSpans
   /** How many passes the job has; they share its memory. */
@@ -58,7 +57,6 @@ interface InFlight {
   separated: Promise<CandidateRanking[]>
 }
 
-/** A sound that a prompt names. */
 export interface PromptSound extends ModelQuestion {
   /** Whether the prompt asks for the sound to be removed. */
   isUnwanted: boolean
@@ -142,7 +140,6 @@ export class ModelPass {
       )
   }
 
-  /** How many chunks the mixture has so far. */
   get chunks(): number {
     return chunkCount(this.#samples, this.plan)
   }
@@ -168,7 +165,6 @@ export class ModelPass {
     for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
-  /** Resolves when everything is separated. */
   async finish(): Promise<void> {
     for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
@@ -276,7 +272,6 @@ class Output {
     await this.#toMixture?.close()
   }
 
-  /** How many samples there are so far. */
   get end(): number {
     return this.#queue.startSample + this.#queue.length
   }

@@ -62,7 +62,6 @@ interface Answer {
   index: number
 }
 
-/** What was found out during a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number

@@ -87,7 +87,6 @@ interface CountedPacket {
 
 const AAC: readonly AVCodecID[] = [AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM]
 
-/** Adds up the packets of one stream. */
 class SoundLength {
   readonly #media: Media
   readonly #tickSeconds: number

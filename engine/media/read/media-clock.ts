@@ -12,7 +12,6 @@ const PAUSE_SECONDS_MAX = 10
 /** In seconds. Going back further is a jump; less may be pictures out of order. */
 const BACK_SECONDS_MAX = 2
 
-/** How many jumps are listed individually. */
 const LISTED_MAX = 8
 
 /** The time between two jumps. All values are in seconds. */

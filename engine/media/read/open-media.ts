@@ -195,7 +195,6 @@ async function judge(context: FormatContext, opening: OpenContext): Promise<Medi
   }
 }
 
-/** Opens the file and analyses its streams. */
 async function analyse(context: FormatContext, { path, range, head }: OpenContext): Promise<void> {
   const opened = await openInput(context, path, {
     range,

@@ -19,7 +19,6 @@ export interface SourceOptions {
   bytesMax: number
   signal: AbortSignal
   retryPolicy?: RetryPolicy
-  /** Called after each failure to reach the source. */
   onAway?: () => void
   /** The folder of `path` as the gateway knows it, which then copies the file there. */
   folderName?: string | undefined

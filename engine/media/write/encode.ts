@@ -52,7 +52,6 @@ export interface Encoder {
   readonly layoutChange: string | null
   /** Adds [channels][samples] of any length, without keeping them; only one call at a time. */
   write(block: readonly Float32Array[]): Promise<void>
-  /** Completes the file. */
   finish(): Promise<EncodedFile>
   /** Aborts and removes the file; does nothing after `finish`. */
   abort(): Promise<void>

@@ -13,7 +13,6 @@ export interface MuxOptions {
   video: Pick<PreparedVideo, 'path' | 'startSeconds' | 'soundIndex'>
   /** An M4A file whose first sample is at the start of the media. */
   audioPath: string
-  /** Path of the MP4. */
   path: string
 }
 

@@ -17,7 +17,6 @@ export interface OpusSound {
 const LACES_MAX = 255
 const [FIRST_PAGE, LAST_PAGE] = [2, 4]
 
-/** Returns a complete stream. */
 export function oggOpus({ channels, preSkip, samples, packets, packetSamples }: OpusSound): Buffer {
   const pages = [
     pageOf([headOf(channels, preSkip)], { sequence: 0, flags: FIRST_PAGE, position: 0 }),

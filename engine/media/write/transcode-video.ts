@@ -45,7 +45,6 @@ export interface TranscodeOptions {
   parts: readonly VideoPart[]
   /** As in `PacketOptions`. */
   soundIndex?: number | undefined
-  /** Called for each packet that was read. */
   onPacket(): void
 }
 
@@ -171,7 +170,6 @@ interface WriterOptions {
 const ticksOf = (seconds: number, { num, den }: Rational): bigint =>
   BigInt(Math.round((seconds * den) / num))
 
-/** Encoder and muxer. */
 class VideoWriter {
   readonly form: PictureForm
   readonly #output = new FormatContext()
