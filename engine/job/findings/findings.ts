@@ -5,7 +5,7 @@ import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
 import type { ChunkFinding } from '../../../models/model.ts'
 import { countedSounds } from '../outputs/mix-plan.ts'
 import { matchEvidence, presenceOf } from './presence.ts'
-import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
+import { fewSpans, mergeSpans, probabilityOf, type TaggedSound } from './tagged-file.ts'
 import { qualityOf } from './target-quality.ts'
 
 /** -100 dB; anything softer is silence. */
@@ -117,20 +117,9 @@ function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'
     tagged && isUnwanted === isRest ? [tagged] : [],
   )
   if (tags.length === 0) return {}
-  const where = union(tags.flatMap(({ spans }) => spans))
+  const where = mergeSpans(tags.flatMap(({ spans }) => spans))
   const covered = where.reduce((sum, { start, end }) => sum + end - start, 0)
   return { where: fewSpans(where), share: Math.min(1, covered / tags[0]!.seconds) }
-}
-
-/** Merges spans into disjoint ones, in order. */
-function union(spans: readonly TimeSpan[]): TimeSpan[] {
-  const all: TimeSpan[] = []
-  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
-    const last = all.at(-1)
-    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
-    else all.push({ ...span })
-  }
-  return all
 }
 
 /** Names the sounds in the target that the model knows. */

@@ -143,6 +143,17 @@ export const probabilityOf = (logit: number): number =>
 
 const roundSeconds = (seconds: number): number => Math.round(100 * seconds) / 100
 
+/** Merges spans that overlap or touch, and sorts them. */
+export function mergeSpans(spans: readonly TimeSpan[]): TimeSpan[] {
+  const merged: TimeSpan[] = []
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else merged.push({ ...span })
+  }
+  return merged
+}
+
 /** Reduces spans to at most HEARD_SPANS_MAX by closing the smallest gaps. */
 export function fewSpans(spans: readonly TimeSpan[]): TimeSpan[] {
   const gaps = spans.slice(1).map(({ start }, i) => start - spans[i]!.end)

@@ -5,6 +5,7 @@ import type { ChunkFinding, ModelDescription, Span } from '../../../models/model
 import { chunkCount, type ChunkPlan } from '../chunks.ts'
 import type { Finding } from '../../../shared/finding.ts'
 import { findingOf, softenedDb } from '../findings/findings.ts'
+import { mergeSpans, type TimeSpan } from '../findings/tagged-file.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import type { OutputsResult } from '../outputs/outputs.ts'
 
@@ -202,23 +203,15 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
 }
 
 /** The predicted spans of all chunks, in the time of the media, with adjacent ones merged. */
-export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
-  const spans = work
-    .flatMap(({ startSecond, predictedSpans = [] }) =>
+export const mergedSpans = (work: readonly ChunkWork[]): TimeSpan[] =>
+  mergeSpans(
+    work.flatMap(({ startSecond, predictedSpans = [] }) =>
       predictedSpans.map(({ start, end }) => ({
         start: start + startSecond,
         end: end + startSecond,
       })),
-    )
-    .sort((a, b) => a.start - b.start)
-  const merged: { start: number; end: number }[] = []
-  for (const span of spans) {
-    const last = merged.at(-1)
-    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
-    else merged.push({ ...span })
-  }
-  return merged
-}
+    ),
+  )
 
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
@@ -253,8 +246,7 @@ export function describeStored(stored: OutputsResult, sound: Sound, mixture: Sou
 const countText = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : 's'}`
 
-const range = ({ start, end }: { start: number; end: number }): string =>
-  `${start.toFixed(2)} to ${end.toFixed(2)} s`
+const range = ({ start, end }: TimeSpan): string => `${start.toFixed(2)} to ${end.toFixed(2)} s`
 
 const listText = (items: readonly string[], all: number): string =>
   items.join(', ') + (all > items.length ? ` and ${all - items.length} more` : '')
