@@ -1,5 +1,7 @@
 /** Reads the packets of an MPEG transport stream, and the maps that list its streams. */
 
+import { crcOf } from '../crc.ts'
+
 const PACKET_BYTES = 188
 /** Possible distances between packets: bare, with a timestamp, with a checksum. */
 const STEPS = [188, 192, 204]
@@ -161,15 +163,6 @@ function codingOf(type: number, descriptors: Buffer): string | number | null {
   return null
 }
 
-const POLYNOMIAL = 0x04c11db7
-
 /** Whether the checksum at the end of a section is correct; damaged tables may say anything. */
-function isIntact(section: Buffer): boolean {
-  if (section.length < SECTION_HEAD_BYTES + CHECKSUM_BYTES) return false
-  let sum = -1
-  for (const byte of section) {
-    sum ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) sum = (sum << 1) ^ (sum < 0 ? POLYNOMIAL : 0)
-  }
-  return sum === 0
-}
+const isIntact = (section: Buffer): boolean =>
+  section.length >= SECTION_HEAD_BYTES + CHECKSUM_BYTES && crcOf(section, 0xffffffff) === 0

@@ -1,5 +1,7 @@
 /** Wraps Opus packets as a complete Ogg file (RFC 3533 and 7845), in memory. */
 
+import { crcOf } from '../crc.ts'
+
 /** The rate in hertz at which Opus counts samples. */
 export const OPUS_RATE = 48_000
 
@@ -80,19 +82,6 @@ function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageO
   head.writeUInt32LE(sequence, 18)
   head.writeUInt8(laces.length, 26)
   const page = Buffer.concat([head, Buffer.from(laces), ...packets])
-  page.writeUInt32LE(checksumOf(page), 22)
+  page.writeUInt32LE(crcOf(page, 0), 22)
   return page
-}
-
-/** Ogg's CRC processes the highest bit first, which Node's zlib does not support. */
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte << 24
-  for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0)
-  return crc >>> 0
-})
-
-function checksumOf(bytes: Buffer): number {
-  let crc = 0
-  for (const byte of bytes) crc = (crc << 8) ^ CRC_TABLE[(crc >>> 24) ^ byte]!
-  return crc >>> 0
 }
