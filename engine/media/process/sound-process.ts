@@ -4,6 +4,7 @@
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
+import type { MeasureOptions } from '../read/measure.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from '../read/open-media.ts'
@@ -16,18 +17,12 @@ export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300,
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =
-  | ({ do: 'measure'; path: string } & MeasuredPart)
+  | ({ do: 'measure'; path: string } & MeasureOptions)
   | { do: 'open'; path: string; limits: MixtureLimits }
   | { do: 'judgeLfe'; path: string; limits: MixtureLimits }
   | { do: 'measureLevels'; path: string; limits: MixtureLimits }
   | { do: 'next' }
   | { do: 'close' }
-
-/** The part to measure: up to `secondsMax` seconds of a track, as in `OpenOptions`. */
-export interface MeasuredPart {
-  secondsMax: number
-  track?: number | undefined
-}
 
 /** Its samples are in the shared memory. */
 export interface NextBlock {
@@ -141,9 +136,9 @@ export class SoundReader {
   }
 
   /** Like `measureSound`. */
-  measure(path: string, part: MeasuredPart): Promise<number | null> {
+  measure(path: string, options: MeasureOptions): Promise<number | null> {
     this.#closing = undefined
-    return this.#call({ do: 'measure', path, ...part })
+    return this.#call({ do: 'measure', path, ...options })
   }
 
   /** Like `openMixture`; the file is decoded in the process, block by block on request. */

@@ -28,7 +28,6 @@ export interface MeasureOptions {
   secondsMax: number
   /** As in `OpenOptions`. */
   track?: number | undefined
-  signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,24 +38,21 @@ export interface MeasureOptions {
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
   const sound = await openSound(path, options.track)
   try {
-    return await secondsOf(sound, options)
+    return await secondsOf(sound, options.secondsMax)
   } finally {
     await sound.close()
   }
 }
 
 /** Like `measureSound`, for an open file, which can still be decoded if no packets are missing. */
-export async function secondsOf(
-  sound: OpenSound,
-  { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
-): Promise<number | null> {
-  let seconds = await secondsOfPart(sound, { secondsMax, signal })
+export async function secondsOf(sound: OpenSound, secondsMax: number): Promise<number | null> {
+  let seconds = await secondsOfPart(sound, secondsMax)
   for (const range of sound.following) {
     if (seconds > secondsMax) break
     const part = await openFollowing(sound, range)
     if (part instanceof ServiceError) continue
     try {
-      seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
+      seconds += await secondsOfPart(part, secondsMax - seconds)
     } finally {
       await part.close()
     }
@@ -64,15 +60,11 @@ export async function secondsOf(
   return seconds > 0 ? seconds : null
 }
 
-async function secondsOfPart(
-  { media, reader }: OpenSound,
-  { secondsMax, signal }: MeasureOptions,
-): Promise<number> {
+async function secondsOfPart({ media, reader }: OpenSound, secondsMax: number): Promise<number> {
   const length = new SoundLength(media)
   for (let packets = 1; length.seconds <= secondsMax; packets++) {
     if (!reader.packets.readAhead((packet) => length.add(packet))) break
     if (packets % PACKETS_PER_TURN === 0) await nextTurn()
-    signal?.throwIfAborted()
   }
   return length.seconds
 }
