@@ -4,28 +4,23 @@ import { join } from 'node:path'
 import { beginTraceSpan, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../../shared/messages.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
-import type { EncodedFile, EncoderOptions } from '../../media/write/encode.ts'
+import type { EncodedFile } from '../../media/write/encode.ts'
 import { isDiskFull } from '../../media/ffmpeg.ts'
 import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
+import type { SoundsOptions } from './output-sounds.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
 import { trackPath, type WrittenFile } from './output-writer.ts'
 import type { PictureProgress } from '../../media/write/picture-progress.ts'
 import type { PreparedVideo } from '../../media/write/prepare-video.ts'
 import { VideoProcess } from '../../media/process/video-process.ts'
 
-export interface OutputsOptions {
-  /** The outputs to write: the targets in order, then the residual. */
-  names: readonly OutputName[]
-  folder: string
-  encoding: EncoderOptions
+export interface OutputsOptions extends Omit<SoundsOptions, 'hasTracks' | 'isLive'> {
   /** The source's file, if it has a picture. */
   videoPath: string | null
   /** The source's stream that is separated, with which the picture stays in sync, and its track. */
   soundIndex: number
   track?: number | undefined
-  hasPeaks: boolean
-  hasPreview: boolean
   /** Called with each part of the live preview; absent if none is made. */
   onLivePart?: ((part: LivePart) => void) | undefined
   signal: AbortSignal

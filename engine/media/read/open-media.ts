@@ -27,32 +27,10 @@ import type { ByteRange } from './joined-files.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
 /** FFmpeg's demuxers for files without timestamps. */
-const UNTIMED = [
-  'wav',
-  'w64',
-  'aiff',
-  'au',
-  'caf',
-  'mp3',
-  'flac',
-  'aac',
-  'loas',
-  'ac3',
-  'eac3',
-  'dts',
-  'amr',
-  'dsf',
-  'iff',
-  'wv',
-  'ape',
-  'tta',
-  'tak',
-  'mpc',
-  'mpc8',
-  'voc',
-  'nistsphere',
-  'dv',
-]
+const UNTIMED = (
+  'wav w64 aiff au caf mp3 flac aac loas ac3 eac3 dts amr dsf iff wv ape tta tak mpc mpc8 voc ' +
+  'nistsphere dv'
+).split(' ')
 /** Containers in which each piece of sound or picture has a timestamp. */
 const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']
 

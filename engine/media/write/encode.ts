@@ -16,7 +16,7 @@ import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from '../block-maker.ts'
 import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from '../channel-layout.ts'
 import type { Cover } from '../read/cover.ts'
-import { frameOf } from '../planar-frame.ts'
+import { bytesOf, frameOf } from '../planar-frame.ts'
 import type { FileTags, Tags } from '../read/tags.ts'
 
 export interface EncoderOptions {
@@ -281,9 +281,6 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
 }
 
 const samplesOf = (block: readonly Float32Array[]): number => block[0]?.length ?? 0
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)
 
 const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
