@@ -9,13 +9,10 @@ import {
   engineControlService,
   enginePackage,
   type CancelOutcome,
-  type CatalogueModel,
-  type DescribedModel,
   type DrainResult,
   type EngineDescription,
   type EngineStats,
   type FetchProgress,
-  type InstalledModel,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort, isEverywhere } from '../shared/local-url.ts'
@@ -25,6 +22,8 @@ import { onPort } from '../shared/process/on-port.ts'
 import { inTraceSpan } from '../shared/telemetry/tracing.ts'
 import { CallRefusal } from './call-refusal.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
+import type { EngineModels } from './engine-models.ts'
+import type { ModelFetches } from './installing/model-fetches.ts'
 
 export interface ControlledEngine {
   describe(): EngineDescription
@@ -33,22 +32,8 @@ export interface ControlledEngine {
   /** A `deadlineMs` of 0 means the engine's own. */
   drain(deadlineMs: number): Promise<DrainResult>
   setBatching(batchFramesMax: number): void
-  /** Models that the engine holds or could load, in order of preference. */
-  listModels(): InstalledModel[]
-  /** Resolves once the model is loaded. @throws CallRefusal */
-  loadModel(name: string): Promise<DescribedModel>
-  /** Resolves once the model is unloaded. @throws CallRefusal */
-  unloadModel(name: string): Promise<void>
-  listCatalogue(): CatalogueModel[]
-  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws CallRefusal */
-  fetchModel(name: string, licenceAccepted: boolean): Promise<EngineFetch | null>
-  /** Resolves once the model is removed. @throws CallRefusal */
-  removeModel(name: string): Promise<void>
-}
-
-interface EngineFetch {
-  /** Calls `onProgress` at once and after each change; returns a function that stops following. */
-  follow(onProgress: (progress: FetchProgress) => void): () => void
+  models: Pick<EngineModels, 'list' | 'load' | 'unload'>
+  fetches: Pick<ModelFetches, 'list' | 'fetch' | 'remove'>
 }
 
 export interface ControlServer {
@@ -114,18 +99,18 @@ function handlers(
       engine.setBatching(frames)
       return { batch_frames_max: frames }
     }),
-    ListModels: unary('ListModels', () => ({ models: engine.listModels() })),
-    LoadModel: unary('LoadModel', ({ name }: ModelName) => engine.loadModel(name)),
+    ListModels: unary('ListModels', () => ({ models: engine.models.list() })),
+    LoadModel: unary('LoadModel', ({ name }: ModelName) => engine.models.load(name)),
     UnloadModel: unary('UnloadModel', async ({ name }: ModelName) => {
-      await engine.unloadModel(name)
+      await engine.models.unload(name)
       return {}
     }),
-    ListCatalogue: unary('ListCatalogue', () => ({ models: engine.listCatalogue() })),
+    ListCatalogue: unary('ListCatalogue', () => ({ models: engine.fetches.list() })),
     FetchModel: (call: FetchCall) => {
       followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
     },
     RemoveModel: unary('RemoveModel', async ({ name }: ModelName) => {
-      await engine.removeModel(name)
+      await engine.fetches.remove(name)
       return {}
     }),
   }
@@ -195,7 +180,7 @@ type FetchCall = grpc.ServerWritableStream<
 async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<void> {
   traceStart('FetchModel', call)
   const { name, licence_accepted: licenceAccepted } = call.request
-  const fetch = await engine.fetchModel(name, licenceAccepted)
+  const fetch = await engine.fetches.fetch(name, licenceAccepted)
   if (call.cancelled) return
   const tell = (progress: FetchProgress) => {
     const isLast = progress.state === 'INSTALLED' || progress.state === 'FAILED'

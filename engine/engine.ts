@@ -100,7 +100,8 @@ export function createEngine(deps: EngineDeps): Engine {
     release: () => intake.drain(0),
     setBatching: (batchFramesMax) => budgets.set(batchFramesMax),
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    ...modelCalls(deps, engineModels),
+    models: engineModels,
+    fetches: createFetches(deps, engineModels),
     describe: () => ({ ...describe(deps, engineModels, budgets), started_at_ms: startedAtMs }),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
@@ -113,27 +114,13 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 }
 
-type ModelCalls = Pick<
-  ControlledEngine,
-  'listModels' | 'loadModel' | 'unloadModel' | 'listCatalogue' | 'fetchModel' | 'removeModel'
->
-
-function modelCalls({ config, fetchEnvironment }: EngineDeps, models: EngineModels): ModelCalls {
-  const fetches = new ModelFetches({
+const createFetches = ({ config, fetchEnvironment }: EngineDeps, models: EngineModels) =>
+  new ModelFetches({
     folder: config.modelFolders.installed,
     environment: fetchEnvironment,
     named: config.namedModels.map(({ name }) => name),
     models,
   })
-  return {
-    listModels: () => models.list(),
-    loadModel: (name) => models.load(name),
-    unloadModel: (name) => models.unload(name),
-    listCatalogue: () => fetches.list(),
-    fetchModel: (name, licenceAccepted) => fetches.fetch(name, licenceAccepted),
-    removeModel: (name) => fetches.remove(name),
-  }
-}
 
 function createScheduler(
   { computes, metrics }: EngineDeps,

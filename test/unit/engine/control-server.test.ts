@@ -83,12 +83,14 @@ test('a model that cannot be loaded or unloaded is refused with the reason', asy
     { ...model, state: 'NOT_LOADED', problem: 'It is broken.', licence: 'MIT' },
   ] as const
   const client = await start(t, {
-    listModels: () => [...listed],
-    async loadModel(name) {
-      throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here.`)
-    },
-    async unloadModel(name) {
-      if (name === 'mini') throw new CallRefusal('FAILED_PRECONDITION', 'mini came with Winnow.')
+    models: {
+      list: () => [...listed],
+      async load(name) {
+        throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here.`)
+      },
+      async unload(name) {
+        if (name === 'mini') throw new CallRefusal('FAILED_PRECONDITION', 'mini came with Winnow.')
+      },
     },
   })
   assert.deepEqual(await client.listModels(), listed)

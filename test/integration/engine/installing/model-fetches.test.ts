@@ -29,12 +29,8 @@ async function startEngine(
     named: options.named ?? [],
     models: { list: () => [BUILT_IN], unload: async (name) => void unloaded.push(name) },
   })
-  const engine: Partial<ControlledEngine> = {
-    listCatalogue: () => fetches.list(),
-    fetchModel: (name, licenceAccepted) => fetches.fetch(name, licenceAccepted),
-    removeModel: (name) => fetches.remove(name),
-  }
-  const server = await startControlServer('127.0.0.1', 0, engine as ControlledEngine)
+  const engine = { fetches } as Partial<ControlledEngine> as ControlledEngine
+  const server = await startControlServer('127.0.0.1', 0, engine)
   const connect = () => {
     const client = connectEngine(server.address)
     t.after(() => client.close())
