@@ -84,9 +84,6 @@ interface FailureOptions {
   cause?: unknown
 }
 
-const fetchFailed = (message: string, options?: FailureOptions) =>
-  new FetchFailedError(message, options)
-
 /** Creates the fetcher for a process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
@@ -106,7 +103,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       answer.body.destroy()
       target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
-    throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
+    throw new FetchFailedError(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
   }
 
   return {
@@ -161,11 +158,13 @@ function faultOf(answer: Answer): ServiceError | undefined {
   const { statusCode, headers } = answer
   if (statusCode < 200 || statusCode > 299) {
     const message = `audio_url answered with status ${statusCode}; it must answer with media.`
-    return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
+    return new FetchFailedError(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
   const codings = (headers['content-encoding'] ?? '').toLowerCase().split(',')
   if (!codings.some((coding) => COMPRESSION.test(coding.trim()))) return undefined
-  return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
+  return new FetchFailedError(
+    'audio_url answered with compressed bytes although none were asked for.',
+  )
 }
 
 function fileName({ headers }: Answer): string | undefined {
@@ -187,7 +186,7 @@ function dispositionName(header: string | undefined): string | undefined {
 function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
-  return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+  return new FetchFailedError(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
     isTemporary,
     cause: error,
   })

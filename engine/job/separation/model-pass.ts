@@ -6,7 +6,6 @@
 import type { Level } from '../../../models/lanes/level.ts'
 import type { ModelDescription, OverlapState } from '../../../models/model.ts'
 import type { Job } from '../../../shared/messages.ts'
-import type { Scheduler } from '../../compute/scheduler.ts'
 import type { ResamplerInThread, ResamplingThreads } from '../../media/resampling-threads.ts'
 import type { CandidateRanking } from './candidates.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
@@ -21,17 +20,11 @@ import {
   type MixtureChunk,
 } from '../chunks.ts'
 import type { ChunkWork } from '../reports/job-log.ts'
-import type { LaneSpans } from './lane-spans.ts'
-import { headsAtOnce, separateChunk, type ModelQuestion } from './separate-chunk.ts'
+import { headsAtOnce, separateChunk, type ChunkDeps, type ModelQuestion } from './separate-chunk.ts'
 
-export interface PassDeps {
-  scheduler: Pick<Scheduler, 'separate'>
+export interface PassDeps extends Pick<ChunkDeps, 'scheduler' | 'signal' | 'spans' | 'passes'> {
   resampling: Pick<ResamplingThreads, 'open'>
   config: { chunksInFlightMax: number }
-  signal: AbortSignal
-  spans: LaneSpans
-  /** How many passes the job has; they share its memory. */
-  passes: number
   onProgress(): void
   /** Called when a chunk fails; the results of the others are useless then. */
   onFailed(error: unknown): void

@@ -17,29 +17,25 @@ import {
 import { kindOf } from '../../../shared/request-kind.ts'
 import { promptsOf } from '../../../shared/separation-options.ts'
 import { beginTraceSpan } from '../../../shared/telemetry/tracing.ts'
-import type { Scheduler } from '../../compute/scheduler.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
-import type { ResamplingThreads } from '../../media/resampling-threads.ts'
-import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { SampleQueue } from '../chunks.ts'
 import { findingOf, promptFinding, type FoundSound } from '../findings/findings.ts'
 import { describeWork } from '../reports/job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { planMix, type MixPlan } from '../outputs/mix-plan.ts'
-import { ModelPass, type PassPrompt } from './model-pass.ts'
+import { ModelPass, type PassDeps, type PassPrompt } from './model-pass.ts'
 import type { SeparatedSounds } from '../outputs/mix.ts'
 import { TagPass } from '../findings/tag-pass.ts'
 import { TaggedFile, type Tags } from '../findings/tagged-file.ts'
 
-interface SeparationDeps {
-  scheduler: Pick<Scheduler, 'separate'>
-  resampling: Pick<ResamplingThreads, 'open'>
+interface SeparationDeps extends Pick<
+  PassDeps,
+  'scheduler' | 'resampling' | 'config' | 'signal' | 'checkpoint'
+> {
   /** The engine's models, the preferred one first. */
   models: readonly ModelDescription[]
   /** Null if nothing is tagged. */
   tagger: TaggerConfig | null
-  config: { chunksInFlightMax: number }
-  signal: AbortSignal
   /** Length of the mixture in seconds, as far as it is known before decoding. */
   secondsExpected: number
   /** Measures the whole mixture for models that need its levels; if absent, chunks are measured. */
@@ -49,8 +45,6 @@ interface SeparationDeps {
   write(separated: SeparatedSounds): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
-  /** Stores results and has those of earlier attempts; absent if the job has no checkpoint. */
-  checkpoint?: Checkpoint | undefined
 }
 
 /** A prompt, and which part of which pass answers it. */

@@ -70,16 +70,9 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
   const layout = layoutOfMask(channelMask, channels)
   const marked = { ...tags, encoded_by: OUTPUT_MARK }
   const source = { sampleRate, layout, isLfeFull, tags: marked, cover }
-  switch (options.format) {
-    case 'wav':
-      return createWav(path, source)
-    case 'flac':
-      return createFlac(path, source)
-    case 'mp3':
-      return createMp3(path, source)
-    case 'aac':
-      return createAac(path, source)
-  }
+  return options.format === 'wav'
+    ? createWav(path, source)
+    : createCompressed(path, source, COMPRESSIONS[options.format](source))
 }
 
 interface Source {
@@ -128,20 +121,19 @@ const AAC_BITS_PER_SECOND = 128_000
 /** FLAC's header can state any rate of 16 bits, and higher ones in multiples of ten hertz. */
 const isFlacRate = (rate: number): boolean => rate < 2 ** 16 || rate % 10 === 0
 
-const createFlac = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'flac',
-    sampleRate: isFlacRate(source.sampleRate)
-      ? source.sampleRate
-      : 10 * Math.round(source.sampleRate / 10),
-    channelsMax: 8,
-    // The encoder's default at 44.1 kHz, within FLAC's streamable subset at every rate.
-    coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
-    samples: { format: AV_SAMPLE_FMT_S32, bytesOf: createQuantizer() },
-    holdsCover: true,
-    contentType: 'audio/flac',
-    extension: 'flac',
-  })
+const flac = (source: Source): Compression => ({
+  format: 'flac',
+  sampleRate: isFlacRate(source.sampleRate)
+    ? source.sampleRate
+    : 10 * Math.round(source.sampleRate / 10),
+  channelsMax: 8,
+  // The encoder's default at 44.1 kHz, within FLAC's streamable subset at every rate.
+  coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
+  samples: { format: AV_SAMPLE_FMT_S32, bytesOf: createQuantizer() },
+  holdsCover: true,
+  contentType: 'audio/flac',
+  extension: 'flac',
+})
 
 /** For the encoders of MP3 and AAC: one channel after the other. */
 const PLANAR = {
@@ -149,36 +141,36 @@ const PLANAR = {
   bytesOf: (block: readonly Float32Array[]) => Buffer.concat(block.map(bytesOf)),
 }
 
-const createMp3 = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'mp3',
-    sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
-    channelsMax: 2,
-    coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
-    samples: PLANAR,
-    holdsCover: true,
-    contentType: 'audio/mpeg',
-    extension: 'mp3',
-  })
+const mp3 = (source: Source): Compression => ({
+  format: 'mp3',
+  sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
+  channelsMax: 2,
+  coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
+  samples: PLANAR,
+  holdsCover: true,
+  contentType: 'audio/mpeg',
+  extension: 'mp3',
+})
 
-const createAac = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'aac',
-    sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
-    channelsMax: 8,
-    coding: {
-      container: 'ipod',
-      encoder: FF_ENCODER_AAC,
-      bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
-      // The default coder distorts the first two frames: a tone has 15 dB there, and 40 with this
-      // one.
-      encoderOptions: { aac_coder: 'fast' },
-    },
-    samples: PLANAR,
-    holdsCover: false, // it is the sound track of a video
-    contentType: 'audio/mp4',
-    extension: 'm4a',
-  })
+const aac = (source: Source): Compression => ({
+  format: 'aac',
+  sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
+  channelsMax: 8,
+  coding: {
+    container: 'ipod',
+    encoder: FF_ENCODER_AAC,
+    bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
+    // The default coder distorts the first two frames: a tone has 15 dB there, and 40 with this
+    // one.
+    encoderOptions: { aac_coder: 'fast' },
+  },
+  samples: PLANAR,
+  holdsCover: false, // it is the sound track of a video
+  contentType: 'audio/mp4',
+  extension: 'm4a',
+})
+
+const COMPRESSIONS = { flac, mp3, aac }
 
 interface Compression {
   format: SoundFormat
