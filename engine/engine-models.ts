@@ -217,9 +217,9 @@ export class EngineModels {
 
   #choiceOf(name: string): ModelChoice {
     const choices = this.#choices()
-    const choice = choices.find((each) => each.name === name)
+    const choice = choices.find((candidate) => candidate.name === name)
     if (choice) return choice
-    const names = choices.map((each) => each.name).join(', ')
+    const names = choices.map((candidate) => candidate.name).join(', ')
     throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
   }
 

@@ -47,9 +47,9 @@ export function ratesOf(
 ): EngineRates {
   const isSame = ({ engine_id, started_at }: EngineTotals) =>
     engine_id === engine.engine_id && started_at === engine.started_at
-  const known = before && before.at !== at ? before.engines.find(isSame) : undefined
-  const from = known ?? NOTHING
-  const since = Date.parse(known && before ? before.at : engine.started_at)
+  const earlier = before && before.at !== at ? before.engines.find(isSame) : undefined
+  const from = earlier ?? NOTHING
+  const since = Date.parse(earlier && before ? before.at : engine.started_at)
   const seconds = Math.max((Date.parse(at) - since) / 1_000, 0.001)
   const steps = engine.steps_total - from.steps_total
   const frames = engine.frames_total - from.frames_total

@@ -47,10 +47,10 @@ export function vouchingsOf({
   }
   return missed.flatMap((finding): VouchedSeparation[] => {
     const { prompt, softened_db: softenedDb = 0 } = finding
-    const own = { prompts: [prompt], softenedDb }
+    const separation = { prompts: [prompt], softenedDb }
     const excluded = missedExcluded(finding)
-    if (excluded.length > 0) return [{ ...own, does: 'take out', sounds: excluded }]
-    return softenedDb > 0 ? [{ ...own, does: 'keep', sounds: [prompt] }] : []
+    if (excluded.length > 0) return [{ ...separation, does: 'take out', sounds: excluded }]
+    return softenedDb > 0 ? [{ ...separation, does: 'keep', sounds: [prompt] }] : []
   })
 }
 

@@ -52,8 +52,8 @@ export class Computes {
     const leftOut = heavy.map(({ name }) => name)
     const thread = await ComputeThread.start({ ...options, leftOut }, log)
     const startProcess: StartProcess = (choice, onLost, freeBytes) => {
-      const own = { ...options, models: [choice], leftOut: [TAGGER], freeBytes }
-      return ComputeProcess.start(choice.name, own, log, onLost)
+      const processOptions = { ...options, models: [choice], leftOut: [TAGGER], freeBytes }
+      return ComputeProcess.start(choice.name, processOptions, log, onLost)
     }
     const computes = new Computes(thread, isLight, startProcess)
     if (thread.ready.device === 'cpu') {
@@ -100,17 +100,20 @@ export class Computes {
 
   /** Resident memory of this process and of the model processes, in bytes. */
   get memoryBytes(): number {
-    const own = process.memoryUsage.rss()
-    return [...this.#processes.values()].reduce((sum, { held }) => sum + held.residentBytes, own)
+    const engineBytes = process.memoryUsage.rss()
+    return [...this.#processes.values()].reduce(
+      (sum, { held }) => sum + held.residentBytes,
+      engineBytes,
+    )
   }
 
   /** @throws ComputeLostError if the model is gone */
   of(model: string): Compute | StartedProcess {
     if (model === TAGGER) return this.thread
-    const found = this.#all().find(({ ready }) =>
+    const compute = this.#all().find(({ ready }) =>
       ready.models.some(({ description }) => description.name === model),
     )
-    if (found) return found
+    if (compute) return compute
     throw new ComputeLostError(`${model} is not loaded any more`)
   }
 
@@ -131,7 +134,7 @@ export class Computes {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#all().map((each) => each.stop()))
+    await Promise.all(this.#all().map((compute) => compute.stop()))
   }
 
   async #begin(choice: ModelChoice, freeBytes?: number): Promise<void> {

@@ -43,7 +43,9 @@ export class Schedulers {
   }
 
   stats(): SchedulerStats {
-    return [...this.#schedulers.values()].map((each) => each.stats()).reduce(add, this.#ended)
+    return [...this.#schedulers.values()]
+      .map((scheduler) => scheduler.stats())
+      .reduce(add, this.#ended)
   }
 
   /** Reports that a compute has ended and none of its lanes are open. */

@@ -28,7 +28,7 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
         visible,
       )
     : []
-  const gpu = nvml?.gpus.find((each) => each.uuid === uuid)
+  const gpu = nvml?.gpus.find((candidate) => candidate.uuid === uuid)
   const read = async () => {
     const { memoryTotalBytes: total, memoryUsedBytes: used } = (await gpu?.read()) ?? {}
     return total === undefined || used === undefined ? undefined : total - used

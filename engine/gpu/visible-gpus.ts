@@ -6,13 +6,13 @@
  */
 export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {
   if (visible === undefined) return [...uuids]
-  const found: string[] = []
+  const visibleUuids: string[] = []
   for (const name of visible.split(',').map((part) => part.trim())) {
     const uuid = /^\d+$/.test(name)
       ? uuids[Number(name)]
-      : uuids.find((known) => name.startsWith('GPU-') && known.startsWith(name))
+      : uuids.find((candidate) => name.startsWith('GPU-') && candidate.startsWith(name))
     if (uuid === undefined) break
-    found.push(uuid)
+    visibleUuids.push(uuid)
   }
-  return found
+  return visibleUuids
 }

@@ -135,8 +135,8 @@ async function convertHTDemucs(
     const stems = stemOfFile ? [stemOfFile[i]!] : config.sources
     const unknown = stems.filter((stem) => !config.sources.includes(stem))
     if (unknown.length > 0) {
-      const known = config.sources.join(', ')
-      throw new Error(`${checkpoint}: gives ${known}, and no ${unknown.join(', ')}`)
+      const sources = config.sources.join(', ')
+      throw new Error(`${checkpoint}: gives ${sources}, and no ${unknown.join(', ')}`)
     }
     const file = `${basename(checkpoint).replace(/\.[^.]*$/, '')}.safetensors`
     await writeSafetensors(join(folder, file), tensors, 'float16')

@@ -70,7 +70,7 @@ export class ModelFetches {
     if (last && !last.hasEnded) return last
     const running = [...this.#fetches].filter(([, fetch]) => !fetch.hasEnded)
     if (running.length >= FETCHES_MAX) {
-      const names = running.map(([each]) => each).join(' and ')
+      const names = running.map(([model]) => model).join(' and ')
       const message = `This engine is fetching ${names}: fetch ${name} when one of them is done.`
       throw new CallRefusal('FAILED_PRECONDITION', message)
     }
@@ -104,9 +104,9 @@ export class ModelFetches {
   /** @throws CallRefusal naming the known models */
   #entryOf(name: string): CatalogueEntry {
     const fetchable = this.#catalogue.filter(({ isBuiltIn }) => !isBuiltIn) // set-up fetches those
-    const entry = fetchable.find((each) => each.name === name)
+    const entry = fetchable.find((candidate) => candidate.name === name)
     if (entry) return entry
-    const names = fetchable.map((each) => each.name).join(', ')
+    const names = fetchable.map((candidate) => candidate.name).join(', ')
     throw new CallRefusal('NOT_FOUND', `No model "${name}" can be fetched, only ${names}.`)
   }
 

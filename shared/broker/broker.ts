@@ -243,9 +243,9 @@ class JetStreamBroker implements Broker {
     if (this.#isEngine) return
     try {
       const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
-      const known = this.#streamsMade
+      const before = this.#streamsMade
       this.#streamsMade = created
-      if (known !== undefined && known !== created) this.#losses.note()
+      if (before !== undefined && before !== created) this.#losses.note()
     } catch (error) {
       this.#log.warn({ err: error }, 'the streams could not be read')
     }

@@ -140,8 +140,8 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     ({ request_id: id, wait_seconds: seconds }, extra) =>
       toolResult(async () => {
         const waiting = { seconds, signal: extra.signal, report: reporterOf(extra) }
-        const own = calls(extra.signal)
-        return answerOf(own, await statusInTime(own, id, waiting))
+        const client = calls(extra.signal)
+        return answerOf(client, await statusInTime(client, id, waiting))
       }),
   )
   server.registerTool(
@@ -155,8 +155,8 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     },
     ({ request_id: id }, { signal }) =>
       toolResult(async () => {
-        const own = calls(signal)
-        return answerOf(own, await own.cancel(id))
+        const client = calls(signal)
+        return answerOf(client, await client.cancel(id))
       }),
   )
 }

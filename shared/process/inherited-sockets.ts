@@ -19,7 +19,7 @@ export async function inheritedSockets<Name extends string>(
   const handedOver = (env.LISTEN_FDNAMES ?? '').split(':').slice(0, Number(env.LISTEN_FDS ?? 0))
   const sockets: Partial<Record<Name, number>> = {}
   for (const [i, name] of handedOver.entries()) {
-    const expected = names.find((each) => each === name)
+    const expected = names.find((candidate) => candidate === name)
     if (!expected || sockets[expected] !== undefined) {
       throw new StartError(
         `The service manager hands over sockets named ${handedOver.join(', ')}: expected one ` +

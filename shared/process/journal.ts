@@ -50,10 +50,10 @@ export async function journalDestination(
 /** Returns `NAME=value` for each field of a line's entry. */
 export function journalFields(line: string): string[] {
   const entry = JSON.parse(line) as Record<string, unknown>
-  const known = Object.entries(FIELDS).flatMap(([name, field]) =>
+  const ids = Object.entries(FIELDS).flatMap(([name, field]) =>
     typeof entry[name] === 'string' ? [`${field}=${entry[name]}`] : [],
   )
   const [, priority = DEBUG] = PRIORITIES.find(([level]) => Number(entry.level) >= level) ?? []
   const name = `SYSLOG_IDENTIFIER=winnow-${String(entry.name)}`
-  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...known]
+  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...ids]
 }

@@ -63,10 +63,10 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
   try {
     return await working
   } catch (cause) {
-    for (const each of [cause, (cause as Error).cause]) {
-      const remedy = DISK_REMEDIES[String((Object(each) as { code?: unknown }).code)]
+    for (const error of [cause, (cause as Error).cause]) {
+      const remedy = DISK_REMEDIES[String((Object(error) as { code?: unknown }).code)]
       if (remedy === undefined) continue
-      const message = `${place} takes no files (${(each as Error).message}). ${remedy}`
+      const message = `${place} takes no files (${(error as Error).message}). ${remedy}`
       throw new StartError(message, { cause })
     }
     throw cause

@@ -121,7 +121,7 @@ const wordReaders = ({
   choice(name, words, fallback) {
     const text = value(name)
     if (text === undefined) return fallback
-    const word = words.find((known) => known === text)
+    const word = words.find((allowed) => allowed === text)
     if (!word) wrong(`${name} must be one of ${words.join(', ')}, not "${text}"`)
     return word ?? fallback
   },

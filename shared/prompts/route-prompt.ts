@@ -72,10 +72,10 @@ const namesOf = (models: readonly RoutedModel[]): string =>
   models.map(({ name }) => name).join(', ')
 
 function refusal(what: string, models: readonly RoutedModel[]): ServiceError {
-  const each = models.map(({ name, answers, stems }) =>
+  const descriptions = models.map(({ name, answers, stems }) =>
     answers === 'text' ? `${name} (any prompt)` : `${name} (${stems.join(', ')})`,
   )
-  const there = each.length === 0 ? '' : `; the models here are ${each.join('; ')}`
+  const there = descriptions.length === 0 ? '' : `; the models here are ${descriptions.join('; ')}`
   const message = `${what}${there}.`
   return new ServiceError('INVALID_PARAMETER', { message, param: 'input.separator' })
 }
@@ -124,13 +124,13 @@ function stemsFor(
     if (otherIs === 'a stem') stemOf.delete('other')
   }
   const [all, none] = [wanted, unwanted].map((sounds) => [...new Set(sounds.map(partOf))])
-  const found = (parts: readonly string[]) => questionOf(parts, stemOf)
+  const ask = (parts: readonly string[]) => questionOf(parts, stemOf)
   if (all!.length > 0 && none!.length > 0) return null
   const list = all!.length > 0 ? all! : none!
   const isWanted = all!.length > 0
-  const same = found(list)
+  const same = ask(list)
   if (same) return isWanted ? { wanted: same, unwanted: [] } : { wanted: [], unwanted: same }
-  const opposite = list.length === 1 ? found([without(list[0]!)]) : null
+  const opposite = list.length === 1 ? ask([without(list[0]!)]) : null
   if (!opposite) return null
   return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
 }
@@ -140,9 +140,9 @@ function questionOf(
   parts: readonly string[],
   stemOf: ReadonlyMap<string, string>,
 ): Question[] | null {
-  const own = [...stemOf].filter(([part]) => parts.includes(part))
-  if (own.length < parts.length) return null
-  return [{ sound: parts.join(' and '), stems: own.map(([, stem]) => stem) }]
+  const matches = [...stemOf].filter(([part]) => parts.includes(part))
+  if (matches.length < parts.length) return null
+  return [{ sound: parts.join(' and '), stems: matches.map(([, stem]) => stem) }]
 }
 
 /** Returns the part that a model calls `stem`. */

@@ -65,11 +65,13 @@ export function promptFinding(
 ): Finding {
   const findings = sounds.map(findingOf)
   const findingAbout = ({ sound, excluded }: PromptedSound) =>
-    findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
-  const askedSounds = asked.map((one) => {
-    const { state, similar_to: similarTo } = findingAbout(one) ?? {}
+    findings[
+      sounds.findIndex(({ prompt, isUnwanted }) => prompt === sound && isUnwanted === excluded)
+    ]
+  const askedSounds = asked.map((sound) => {
+    const { state, similar_to: similarTo } = findingAbout(sound) ?? {}
     return {
-      ...one,
+      ...sound,
       ...(state !== undefined && { state }),
       ...(similarTo !== undefined && { similar_to: similarTo }),
     }
@@ -91,7 +93,7 @@ function qualityFor(
 }
 
 function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
-  const state = STATES.find((each) => findings.some((finding) => finding.state === each))
+  const state = STATES.find((candidate) => findings.some((finding) => finding.state === candidate))
   const matches = findings.flatMap(({ match }) => match ?? [])
   const names = findings.flatMap(({ understood_as: name }) => (name === undefined ? [] : [name]))
   const softened = Math.max(0, ...findings.map(({ softened_db: db = 0 }) => db))

@@ -16,9 +16,9 @@ export function heardSounds(file: TaggedFile): HeardSound[] {
     .sort((a, b) => a.members.length - b.members.length)
   const groupsHeard = smallFirst.flatMap(({ name, members }) => {
     if (members.some((member) => listed.has(member))) return []
-    const found = occurrencesOf(file, name)
-    if (found.length > 0) for (const member of members) listed.add(member)
-    return found
+    const occurrences = occurrencesOf(file, name)
+    if (occurrences.length > 0) for (const member of members) listed.add(member)
+    return occurrences
   })
   return [...classesHeard, ...groupsHeard]
     .sort((a, b) => b.share * b.match - a.share * a.match)

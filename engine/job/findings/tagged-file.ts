@@ -81,9 +81,12 @@ export class TaggedFile {
   /** Returns the sound of this name; null if the tagger does not know it or the file is empty. */
   sound(name: string): TaggedSound | null {
     const names = Object.hasOwn(CALLED, name) ? CALLED[name]! : [name]
-    const sounds = names.flatMap((each) => this.#called(each) ?? [])
+    const sounds = names.flatMap((alias) => this.#called(alias) ?? [])
     const [first = null, ...others] = sounds
-    return others.reduce((best, one) => (one.probability > best!.probability ? one : best), first)
+    return others.reduce(
+      (best, sound) => (sound.probability > best!.probability ? sound : best),
+      first,
+    )
   }
 
   #called(name: string): TaggedSound | null {

@@ -126,10 +126,10 @@ export class CompetingFrame {
 
   /** Transforms two real signals as one complex signal. */
   #forward(waves: readonly Float32Array[], first: number): void {
-    const [one, other] = [waves[first]!, waves[first + 1]]
+    const [wave, nextWave] = [waves[first]!, waves[first + 1]]
     for (let i = 0; i < WINDOW; i += 1) {
-      this.#packed[2 * i] = FADE[i]! * one[i]!
-      this.#packed[2 * i + 1] = other ? FADE[i]! * other[i]! : 0
+      this.#packed[2 * i] = FADE[i]! * wave[i]!
+      this.#packed[2 * i + 1] = nextWave ? FADE[i]! * nextWave[i]! : 0
     }
     this.#fft.transform(this.#transformed, this.#packed)
     const numbers = this.#transformed
@@ -159,10 +159,10 @@ export class CompetingFrame {
       this.#packed[2 * bin + 1] = b.real[bin]! + a.imaginary[bin]!
     }
     this.#fft.inverseTransform(this.#transformed, this.#packed)
-    const [one, other] = [this.#mixed[first]!, this.#mixed[first + 1]]
+    const [wave, nextWave] = [this.#mixed[first]!, this.#mixed[first + 1]]
     for (let i = 0; i < WINDOW; i += 1) {
-      one[i] = FADE[i]! * this.#transformed[2 * i]!
-      if (other) other[i] = FADE[i]! * this.#transformed[2 * i + 1]!
+      wave[i] = FADE[i]! * this.#transformed[2 * i]!
+      if (nextWave) nextWave[i] = FADE[i]! * this.#transformed[2 * i + 1]!
     }
   }
 }

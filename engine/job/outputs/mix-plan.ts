@@ -35,13 +35,13 @@ export function planMix(prompts: readonly PlannedPrompt[]): MixPlan {
   let first = 0
   const recipeOf = prompts.map((prompt) => {
     const identity = identityOf(prompt)
-    const known = identities.indexOf(identity)
-    if (known < 0) {
+    const existing = identities.indexOf(identity)
+    if (existing < 0) {
       identities.push(identity)
       recipes.push(recipeFor(prompt.sounds, first))
     }
     first += prompt.sounds.length
-    return known < 0 ? recipes.length - 1 : known
+    return existing < 0 ? recipes.length - 1 : existing
   })
   return { recipes, recipeOf, mayOverlap: mayOverlap(prompts, recipes) }
 }

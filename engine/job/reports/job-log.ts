@@ -71,9 +71,9 @@ export const describeWork = (
   ...passes.map((pass) => describeChunks(options, pass)),
   ...(passes.some(({ model }) => model.fixedChunks === null) ? describeOverlap(options) : []),
   ...describeGivenSpans(options.spans),
-  ...prompts.flatMap((one) => {
-    const lines = describePrompt({ ...one, options })
-    return prompts.length === 1 ? lines : lines.map((line) => `"${one.prompt}": ${line}`)
+  ...prompts.flatMap((work) => {
+    const lines = describePrompt({ ...work, options })
+    return prompts.length === 1 ? lines : lines.map((line) => `"${work.prompt}": ${line}`)
   }),
 ]
 
@@ -152,8 +152,8 @@ function describeSoftening(work: readonly ChunkWork[]): string {
 }
 
 function describeCandidates({ options, model, work }: PromptWithOptions): string[] {
-  const { reranking_candidates: wanted } = options
-  if (wanted === 1) return []
+  const { reranking_candidates: candidates } = options
+  if (candidates === 1) return []
   if (!model.givesCandidates) {
     return [`${model.name} gives one answer whatever the seed, so one candidate was made.`]
   }
@@ -163,7 +163,7 @@ function describeCandidates({ options, model, work }: PromptWithOptions): string
   })
   const rest = work.length - listedWork.length
   return [
-    `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
+    `Made ${candidates} candidates of every chunk and kept the one that the model scored highest.`,
     ...listedWork,
     ...(rest > 0 ? [`So it went with ${countText(rest, 'more chunk')}.`] : []),
   ]

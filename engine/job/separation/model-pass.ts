@@ -169,7 +169,7 @@ export class ModelPass {
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
     const open = [this.#toModel ?? [], this.#outputs].flat()
-    await Promise.allSettled(open.map((each) => each.close()))
+    await Promise.allSettled(open.map((resource) => resource.close()))
   }
 
   /** How many samples every sound has so far. */
@@ -227,13 +227,13 @@ export class ModelPass {
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
     const work = this.work.flat()
     for (const [i, { scores, chosen, best }] of kept.entries()) {
-      const { target, overlapState: _, score: __, ...found } = best
+      const { target, overlapState: _, score: __, ...finding } = best
       work[i]!.push({
         startSecond: chunk.startSample / this.sampleRate,
         endSecond: (chunk.startSample + samples) / this.sampleRate,
         scores,
         chosen,
-        ...found,
+        ...finding,
       })
       await this.#outputs[i]!.push(chunk.startSample, target)
     }

@@ -106,7 +106,7 @@ export async function separateChunk(
       )
     }
   }
-  return rankings.map((each) => each!)
+  return rankings.map((ranking) => ranking!)
 }
 
 /**

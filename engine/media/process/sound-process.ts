@@ -145,11 +145,11 @@ export class SoundReader {
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
     this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
-    let found: Pick<NextBlock, 'corruptPackets' | 'remarks'> = { corruptPackets: 0, remarks: [] }
+    let latest: Pick<NextBlock, 'corruptPackets' | 'remarks'> = { corruptPackets: 0, remarks: [] }
     const close = () => this.close()
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
-      found = answer
+      latest = answer
       if (answer.samples === 0) return null
       // Read before the next block is requested.
       return this.#process.memory.read(facts.channels, answer.samples)
@@ -157,10 +157,10 @@ export class SoundReader {
     return {
       ...facts,
       get corruptPackets() {
-        return found.corruptPackets
+        return latest.corruptPackets
       },
       get remarks() {
-        return found.remarks
+        return latest.remarks
       },
       async *blocks() {
         let following = next()

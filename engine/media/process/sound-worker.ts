@@ -67,7 +67,7 @@ async function next(): Promise<NextBlock> {
 }
 
 async function close(): Promise<void> {
-  const open = [sound, mixture]
+  const files = [sound, mixture]
   sound = mixture = blocks = null
-  for (const each of open) await each?.close()
+  for (const file of files) await file?.close()
 }

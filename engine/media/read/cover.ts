@@ -53,15 +53,15 @@ async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Ma
   const context = new FormatContext()
   const packet = new Packet()
   packet.alloc()
-  const found = new Map<number, Buffer>()
+  const packets = new Map<number, Buffer>()
   try {
-    if ((await openInput(context, path, { decoders: [] })) < 0) return found
+    if ((await openInput(context, path, { decoders: [] })) < 0) return packets
     while (isRead(await context.readFrame(packet)) && indexes.has(packet.streamIndex)) {
       const { streamIndex, size, data } = packet
-      if (data && size <= COVER_BYTES_MAX) found.set(streamIndex, Buffer.from(data))
+      if (data && size <= COVER_BYTES_MAX) packets.set(streamIndex, Buffer.from(data))
       packet.unref()
     }
-    return found
+    return packets
   } finally {
     packet.free()
     await context.closeInput()

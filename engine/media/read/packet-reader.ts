@@ -48,7 +48,8 @@ export class PacketReader {
       const streams = context.streams
       const stream = streams.find(matches)
       if (!stream) throw new Error('The file has no such stream')
-      const sound = streams.find((each) => each.index === soundIndex && isAudio(each)) ?? null
+      const sound =
+        streams.find((candidate) => candidate.index === soundIndex && isAudio(candidate)) ?? null
       readOnly(context, [stream, sound])
       return new PacketReader(context, stream, sound)
     } catch (error) {

@@ -109,12 +109,12 @@ class ProgrammeMaps {
     this.#last.set(pid, section)
     if (pid === PROGRAMMES) {
       this.#programmes = [...programmesIn(section)]
-      return [...this.#media.keys()].some((known) => !this.#programmes.includes(known))
+      return [...this.#media.keys()].some((programme) => !this.#programmes.includes(programme))
     }
     const media = [...mediaIn(section)]
-    const known = this.#media.get(pid)
-    if (!known && media.length > 0) this.#media.set(pid, media)
-    return known?.some((each) => !media.includes(each)) ?? false
+    const before = this.#media.get(pid)
+    if (!before && media.length > 0) this.#media.set(pid, media)
+    return before?.some((track) => !media.includes(track)) ?? false
   }
 }
 

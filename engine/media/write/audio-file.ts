@@ -81,9 +81,9 @@ export class AudioFile {
       codec.globalQuality = quality
     }
     if (bitRate !== undefined) codec.bitRate = BigInt(bitRate)
-    const own = Dictionary.fromObject(encoderOptions)
-    check(await codec.open2(null, own), `open the encoder ${encoder}`)
-    own.free()
+    const codecOptions = Dictionary.fromObject(encoderOptions)
+    check(await codec.open2(null, codecOptions), `open the encoder ${encoder}`)
+    codecOptions.free()
     this.#stream = this.#context.newStream()
     this.#stream.timeBase = codec.timeBase
     check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
