@@ -3,12 +3,12 @@
 import type { JobQueue } from '../shared/broker/broker.ts'
 
 /** What the policy needs to know of an open job. */
-export interface HeldJob {
+export interface OpenJob {
   queue: JobQueue
   /** How often the job has been delivered, including this time. */
   deliveries: number
   /** Whether it has been allowed to begin. */
-  begun: boolean
+  hasBegun: boolean
 }
 
 /**
@@ -17,7 +17,7 @@ export interface HeldJob {
  */
 const SUSPECT_DELIVERIES = 3
 
-const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
+const isSuspect = ({ deliveries }: OpenJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
 /**
  * How much of an engine the jobs of a queue and of all queues before it may fill. So each queue has
@@ -36,15 +36,15 @@ const SHARES: Readonly<Record<JobQueue, number>> = {
 export function mayLease(
   queue: JobQueue,
   {
-    inHand,
+    inFlight,
     pulls,
     jobsMax,
-  }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[]; jobsMax: number },
+  }: { inFlight: readonly OpenJob[]; pulls: readonly JobQueue[]; jobsMax: number },
 ): boolean {
-  const taken = [...inHand.map((job) => job.queue), ...pulls]
+  const taken = [...inFlight.map((job) => job.queue), ...pulls]
   const upToQueue = taken.filter((other) => SHARES[other] <= SHARES[queue])
   const most = Math.max(1, Math.round(SHARES[queue] * jobsMax))
-  return taken.length < jobsMax && upToQueue.length < most && !inHand.some(isSuspect)
+  return taken.length < jobsMax && upToQueue.length < most && !inFlight.some(isSuspect)
 }
 
 /**
@@ -52,10 +52,10 @@ export function mayLease(
  * open pulls, whose jobs would otherwise wait behind it and be lost with the engine.
  */
 export function mayBegin(
-  job: HeldJob,
-  { inHand, pulls }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[] },
+  job: OpenJob,
+  { inFlight, pulls }: { inFlight: readonly OpenJob[]; pulls: readonly JobQueue[] },
 ): boolean {
-  const begun = inHand.filter((other) => other !== job && other.begun)
-  if (isSuspect(job)) return begun.length === 0 && pulls.length === 0
-  return !begun.some(isSuspect)
+  const others = inFlight.filter((other) => other !== job && other.hasBegun)
+  if (isSuspect(job)) return others.length === 0 && pulls.length === 0
+  return !others.some(isSuspect)
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
 import type { DrainResult, EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
-import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
+import { mayBegin, mayLease, type OpenJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
@@ -20,7 +20,7 @@ interface IntakeOptions {
   log: Logger
 }
 
-interface JobInHand extends HeldJob {
+interface JobInFlight extends OpenJob {
   stop: AbortController
   /** Ends the job's wait for its turn. */
   begin(): void
@@ -38,7 +38,7 @@ const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
   readonly #options: IntakeOptions
-  readonly #inHand = new Map<string, JobInHand>()
+  readonly #inFlight = new Map<string, JobInFlight>()
   /** Queues with an open pull, for each of which a slot is reserved. */
   readonly #pulls: JobQueue[] = []
   #awaitingRoom: (() => void)[] = []
@@ -56,20 +56,20 @@ export class Intake {
   }
 
   get jobs(): number {
-    return this.#inHand.size
+    return this.#inFlight.size
   }
 
   get state(): EngineState {
     if (this.#draining) return 'DRAINING'
     const { jobsMax, outage } = this.#options
-    const inHand = [...this.#inHand.values()]
-    if (!mayLease('short', { inHand, pulls: [], jobsMax })) return 'BUSY'
+    const inFlight = [...this.#inFlight.values()]
+    if (!mayLease('short', { inFlight, pulls: [], jobsMax })) return 'BUSY'
     return outage() ? 'PAUSED' : 'READY'
   }
 
   /** Cancels a job in flight; false if it is not in flight. */
   cancel(requestId: string): boolean {
-    const job = this.#inHand.get(requestId)
+    const job = this.#inFlight.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
     this.#beginEligible()
     return job !== undefined
@@ -83,7 +83,7 @@ export class Intake {
     this.#draining = true
     this.#wake()
     await this.#pulling
-    const jobs = [...this.#inHand.values()]
+    const jobs = [...this.#inFlight.values()]
     const release = setTimeout(() => {
       for (const { stop } of jobs) stop.abort(new JobStopped('drained'))
       this.#beginEligible()
@@ -141,8 +141,8 @@ export class Intake {
   }
 
   #mayLease(queue: JobQueue): boolean {
-    const inHand = [...this.#inHand.values()]
-    return mayLease(queue, { inHand, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
+    const inFlight = [...this.#inFlight.values()]
+    return mayLease(queue, { inFlight, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
   }
 
   /** Called when a job ends or a pull returns. */
@@ -158,7 +158,7 @@ export class Intake {
       job: { request_id: requestId },
       deliveries,
     } = lease
-    if (this.#inHand.has(requestId)) {
+    if (this.#inFlight.has(requestId)) {
       // The lease lapsed while the job was open. The job goes on, and its heartbeats hold it,
       // whatever delivery they belong to. A nak would use up another delivery.
       lease.heartbeat()
@@ -173,20 +173,20 @@ export class Intake {
       begin = resolve
     })
     const ended = this.#serve(lease, stop, beginning).finally(() => {
-      this.#inHand.delete(requestId)
+      this.#inFlight.delete(requestId)
       this.#wake()
     })
-    this.#inHand.set(requestId, { queue, deliveries, begun: false, begin, stop, ended })
+    this.#inFlight.set(requestId, { queue, deliveries, hasBegun: false, begin, stop, ended })
     this.#beginEligible()
   }
 
   /** Begins jobs whose turn has come. A stopped job needs no slot to report its end. */
   #beginEligible(): void {
-    const inHand = [...this.#inHand.values()]
-    for (const job of inHand) {
+    const inFlight = [...this.#inFlight.values()]
+    for (const job of inFlight) {
       const isStopped = job.stop.signal.aborted
-      if (job.begun || !(isStopped || mayBegin(job, { inHand, pulls: this.#pulls }))) continue
-      job.begun = true
+      if (job.hasBegun || !(isStopped || mayBegin(job, { inFlight, pulls: this.#pulls }))) continue
+      job.hasBegun = true
       job.begin()
     }
   }

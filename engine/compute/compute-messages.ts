@@ -61,7 +61,7 @@ export type Command =
   | { type: 'load'; choice: ModelChoice }
 
 /** A lane made by `open`, and what it takes of a batch. */
-export interface OpenedLane {
+export interface LaneHandle {
   lane: number
   /** Indices of heads of the order. */
   heads: readonly number[]
@@ -71,7 +71,7 @@ export interface OpenedLane {
 }
 
 export interface Replies {
-  open: OpenedLane[]
+  open: LaneHandle[]
   step: null
   close: HeadResult[]
   discard: null

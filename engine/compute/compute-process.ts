@@ -10,7 +10,7 @@ import { programArguments } from '../../shared/process/programs.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
 import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
-import { Compute, type ComputeOptions, type Running } from './compute.ts'
+import { Compute, type ComputeOptions, type WorkerHandle } from './compute.ts'
 
 const PROGRAM = new URL('./process-main.ts', import.meta.url)
 
@@ -61,7 +61,7 @@ export class ComputeProcess extends Compute {
     return order
   }
 
-  protected launch(options: WorkerOptions): Running {
+  protected launch(options: WorkerOptions): WorkerHandle {
     const words = programArguments(PROGRAM)
     const child = fork(words.at(-1)!, {
       execArgv: [COLLECT_LESS_OFTEN, ...words.slice(0, -1)],

@@ -5,7 +5,7 @@ import { threadProgram } from '../../shared/process/programs.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
 import { killHungProcess } from './compute-watchdog.ts'
-import { Compute, type ComputeOptions, type Running } from './compute.ts'
+import { Compute, type ComputeOptions, type WorkerHandle } from './compute.ts'
 import { Preparation } from './preparation.ts'
 
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
@@ -41,7 +41,7 @@ export class ComputeThread extends Compute {
     return { ...order, request: { ...order.request, chunk } }
   }
 
-  protected launch(workerData: WorkerOptions): Running {
+  protected launch(workerData: WorkerOptions): WorkerHandle {
     const worker = new Worker(threadProgram(this.#program), { eval: true, workerData })
     this.#worker = worker
     return { events: worker, post: (message, transfer) => worker.postMessage(message, transfer) }

@@ -13,7 +13,7 @@ import type {
   Command,
   DeviceState,
   FromWorker,
-  OpenedLane,
+  LaneHandle,
   Ready,
   Replies,
   ToWorker,
@@ -28,7 +28,7 @@ export interface ComputeOptions extends WorkerOptions {
 }
 
 /** A worker thread or a child process. */
-export interface Running {
+export interface WorkerHandle {
   /** Emits `message`, `error` and `exit`, as threads and processes both do. */
   events: EventEmitter
   /** @param transfer buffers of the message that need not be copied */
@@ -48,7 +48,7 @@ export abstract class Compute {
   readonly #watchdog: ComputeWatchdog
   /** Open calls in order; the first one is being worked on. */
   readonly #pending = new Map<number, PendingCall>()
-  #running: Running | null = null
+  #running: WorkerHandle | null = null
   #calls = 0
   #isStopped = false
   #restarting: Promise<void> | null = null
@@ -78,7 +78,7 @@ export abstract class Compute {
   abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
 
   /** Opens the lanes of a prepared chunk, whose memory is transferred. */
-  open(order: ChunkOrder): Promise<OpenedLane[]> {
+  open(order: ChunkOrder): Promise<LaneHandle[]> {
     return this.#call({ type: 'open', ...order }, memoryOf(order.request.chunk.channels))
   }
 
@@ -114,7 +114,7 @@ export abstract class Compute {
     await this.terminate()
   }
 
-  protected abstract launch(options: WorkerOptions): Running
+  protected abstract launch(options: WorkerOptions): WorkerHandle
 
   /** Called when a command, or the start, takes too long. */
   protected abstract onHang(reason: string): void

@@ -13,7 +13,7 @@ import { ComputeThread } from './compute-thread.ts'
 import type { Compute, ComputeOptions } from './compute.ts'
 import { freeMemory } from './free-memory.ts'
 
-export type StartedProcess = Pick<
+export type ModelProcess = Pick<
   ComputeProcess,
   | ('prepare' | 'open' | 'step' | 'close' | 'discard' | 'stop')
   | ('ready' | 'restarting' | 'busySeconds' | 'held')
@@ -27,20 +27,20 @@ export type StartProcess = (
   choice: ModelChoice,
   onLost: (error: Error) => void,
   freeBytes?: number,
-) => Promise<StartedProcess>
+) => Promise<ModelProcess>
 
 export class Computes {
   readonly thread: Compute
   readonly #isLight: (choice: ModelChoice) => boolean
   readonly #startProcess: StartProcess
   /** By name of their model. */
-  readonly #processes = new Map<string, StartedProcess>()
+  readonly #processes = new Map<string, ModelProcess>()
   /** Spent by processes that have ended. */
   #busySeconds = 0
   /** Called when the process of a model has ended for good, so that the model is gone. */
   onLost: (model: string, error: Error) => void = () => undefined
   /** Called when a process has ended or is about to, and computes no more. */
-  onEnded: (process: StartedProcess) => void = () => undefined
+  onEnded: (process: ModelProcess) => void = () => undefined
 
   /** Resolves when all models are loaded and warm. @throws whatever a model's loader throws */
   static async start(
@@ -108,7 +108,7 @@ export class Computes {
   }
 
   /** @throws ComputeLostError if the model is gone */
-  of(model: string): Compute | StartedProcess {
+  of(model: string): Compute | ModelProcess {
     if (model === TAGGER) return this.thread
     const compute = this.#all().find(({ ready }) =>
       ready.models.some(({ description }) => description.name === model),
@@ -145,7 +145,7 @@ export class Computes {
     this.#processes.set(choice.name, await this.#startProcess(choice, onLost, freeBytes))
   }
 
-  #forget(model: string): StartedProcess | undefined {
+  #forget(model: string): ModelProcess | undefined {
     const process = this.#processes.get(model)
     if (!process) return undefined
     this.#processes.delete(model)
@@ -154,7 +154,7 @@ export class Computes {
     return process
   }
 
-  #all(): (Compute | StartedProcess)[] {
+  #all(): (Compute | ModelProcess)[] {
     return [this.thread, ...this.#processes.values()]
   }
 }

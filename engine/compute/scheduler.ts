@@ -13,7 +13,7 @@ import {
   type WaitingLane,
 } from './batch-policy.ts'
 import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
-import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
+import type { ChunkOrder, LaneHandle } from './compute-messages.ts'
 import type { Compute as AnyCompute } from './compute.ts'
 import { ServedSeconds } from './served-seconds.ts'
 
@@ -55,7 +55,7 @@ export interface SchedulerStats {
 
 type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
-export interface SteppedBatch {
+export interface BatchStep {
   seconds: number
   lanes: number
   /** Frames of its lanes, without padding. */
@@ -65,7 +65,7 @@ export interface SteppedBatch {
 }
 
 export interface SchedulerObserver {
-  stepped?(batch: SteppedBatch): void
+  stepped?(batch: BatchStep): void
   computed?(): void
   outOfMemory?(): void
 }
@@ -154,7 +154,7 @@ export class Scheduler {
   }
 
   #take(
-    { lane: id, heads, rows, frames, steps }: OpenedLane,
+    { lane: id, heads, rows, frames, steps }: LaneHandle,
     model: string,
     owner: LaneOwner,
     { onStep, onBegin, onServed }: LaneOptions,

@@ -24,7 +24,7 @@ const BYTES_MAX = 8e9
 class FinalError extends Error {}
 
 /** Identifies the file that a partial download belongs to. */
-interface Part {
+interface PartialDownload {
   url: string
   /** The host's mark of this version. Without one (null) a download is not resumed. */
   etag: string | null
@@ -49,10 +49,10 @@ export async function download(
 ): Promise<DownloadedFile> {
   await makeFolder(dirname(path))
   const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
-  const mayPass = (error: unknown) => !isFinal(error)
+  const isTransient = (error: unknown) => !isFinal(error)
   try {
     const attempt = () => downloadOnce(file, path, options)
-    return await withRetries(attempt, { retryDelaysMs }, signal, { mayPass })
+    return await withRetries(attempt, { retryDelaysMs }, signal, { isTransient })
   } catch (error) {
     throw new Error(`${file.url}: ${messageOf(error)}`, { cause: error })
   }
@@ -85,7 +85,7 @@ async function downloadOnce(
       throw new Error('the host has less than was received before')
     }
     const { start, total } = checkAnswer(answer, have?.bytes ?? 0, file)
-    await writeFile(`${partial}.json`, JSON.stringify(partOf(file.url, answer)))
+    await writeFile(`${partial}.json`, JSON.stringify(partialDownload(file.url, answer)))
     await receive(answer, partial, { start, total, file, idle, onProgress: options.onProgress })
   } finally {
     idle.stop()
@@ -99,7 +99,7 @@ async function bytesHeld(
   url: string,
 ): Promise<{ bytes: number; etag: string } | null> {
   try {
-    const part: Part = JSON.parse(await readFile(`${partial}.json`, 'utf8'))
+    const part: PartialDownload = JSON.parse(await readFile(`${partial}.json`, 'utf8'))
     const { size } = await stat(partial)
     return part.url === url && part.etag && size > 0 ? { bytes: size, etag: part.etag } : null
   } catch {
@@ -111,7 +111,7 @@ const rangeFrom = (have: { bytes: number; etag: string } | null): Record<string,
   have ? { range: `bytes=${have.bytes}-`, 'if-range': have.etag } : {}
 
 /** A weak mark does not guarantee that the bytes are the same. */
-function partOf(url: string, { headers }: Response): Part {
+function partialDownload(url: string, { headers }: Response): PartialDownload {
   const etag = headers.get('etag')
   return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
 }

@@ -38,7 +38,13 @@ export class JobStopped extends Error {
 const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
 /** Errors that come from the job's environment, not from the job. */
-const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError, ThreadLostError]
+const TRANSIENT_ERRORS = [
+  JobStopped,
+  TransientError,
+  ComputeLostError,
+  DeviceError,
+  ThreadLostError,
+]
 
 interface Failure {
   code: FailureCode
@@ -52,8 +58,8 @@ export function failureOf(error: unknown, attempts: number): Failure | null {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
   if (error instanceof ModelError) return failureWith('MODEL_FAILED')
-  const mayPass = PASSING.some((kind) => error instanceof kind) || isDiskFull(error)
-  if (mayPass || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
+  const isTransient = TRANSIENT_ERRORS.some((kind) => error instanceof kind) || isDiskFull(error)
+  if (isTransient || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
   return failureWith(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 

@@ -25,7 +25,7 @@ import {
 } from './reports/job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { fetchMedia } from './fetch-media.ts'
-import { JobProgress, type Reported } from './reports/job-progress.ts'
+import { JobProgress, type ProgressReport } from './reports/job-progress.ts'
 import { withDeviceMeter } from './reports/device-meter.ts'
 import { createReporter, type JobReporter } from './reports/job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -301,7 +301,7 @@ async function publishMeasured(
 function report(
   { request_id }: Job,
   attemptId: string,
-  progress: Reported,
+  progress: ProgressReport,
   { broker, clock }: JobDeps,
 ): void {
   const at = new Date(clock.now()).toISOString()

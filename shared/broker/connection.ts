@@ -67,7 +67,7 @@ const PINGS = { pingInterval: 10_000, maxPingOut: 2 }
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for temporary states: a cluster without a leader, or missing some servers. */
-const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
+const TRANSIENT_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
 /** Prefix of the subjects for replies to an engine, which may not read those of others. */
 const ENGINE_INBOX = '_INBOX_ENGINE'
 const CLUSTER_NEEDED = 10074
@@ -95,7 +95,7 @@ export async function connectServer(
       return { connection, manager: await open(connection, options) }
     } catch (cause) {
       const { message } = cause as Error
-      assertPasses(cause, broker)
+      assertTransient(cause, broker)
       if (performance.now() - startedAt + retryDelayMs > waitMsMax) {
         throw new StartError(
           cause instanceof NoStreamsError
@@ -115,7 +115,7 @@ export async function connectServer(
 }
 
 /** @throws StartError if a retry would fail in the same way */
-function assertPasses(cause: unknown, broker: string): void {
+function assertTransient(cause: unknown, broker: string): void {
   if (cause instanceof StartError) throw cause
   const { message } = cause as Error
   // A server that is slow to ask for credentials is not refusing them.
@@ -212,7 +212,7 @@ async function orClosed<T>(
   } catch (cause) {
     const server = connection.getServer()
     await connection.close()
-    if (cause instanceof StartError || isPassing(cause)) throw cause
+    if (cause instanceof StartError || isTransient(cause)) throw cause
     const { message } = cause as Error
     if (/permissions violation/i.test(message)) {
       throw new StartError(
@@ -244,9 +244,9 @@ async function orClosed<T>(
 }
 
 /** Whether the broker may have the streams soon, because it is starting or electing a leader. */
-const isPassing = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof JetStreamApiError
-    ? PASSING_CODES.includes(error.code)
+    ? TRANSIENT_CODES.includes(error.code)
     : error instanceof NoStreamsError ||
       error instanceof errors.TimeoutError ||
       error instanceof errors.ConnectionError ||

@@ -62,13 +62,16 @@ export const separateInput = (hasFiles: boolean) =>
 export const soundsInput = (hasFiles: boolean) =>
   z.strictObject({ ...SOUNDS, ...((hasFiles ? PATH : {}) as typeof PATH) })
 
-export const OneRequest = z.strictObject({ request_id: requestId })
-export const GetRequest = z.strictObject({ request_id: requestId, wait_seconds: waitSeconds(0) })
-export const Download = z.strictObject({
+export const RequestInput = z.strictObject({ request_id: requestId })
+export const GetRequestInput = z.strictObject({
+  request_id: requestId,
+  wait_seconds: waitSeconds(0),
+})
+export const DownloadInput = z.strictObject({
   request_id: requestId,
   folder: z.string().describe('Where the files go; it is made if it is missing.'),
 })
-export const NewUpload = z.strictObject({
+export const UploadInput = z.strictObject({
   file_name: z.string().describe('Such as walk.mp4.'),
   file_size: z.number().int().describe('Bytes, exactly.'),
   content_type: z.string().default('audio/unknown').describe('Such as audio/wav or video/mp4.'),
@@ -108,7 +111,7 @@ const FindingOutput = z.object({
   quality: z.string().optional().describe('good, fair or poor: an estimate.'),
 })
 
-const Heard = z.object({
+const SoundOutput = z.object({
   name: z.string().describe('As a prompt it takes the sound out.'),
   share: z.number().describe('The share of the media in which it is heard.'),
   match: z.number().describe('How probable it is that it is there.'),
@@ -124,7 +127,10 @@ export const RequestOutput = z.object({
   duration_seconds: z.number().optional(),
   outputs: z.array(Output).optional(),
   findings: z.array(FindingOutput).optional().describe('One for each prompt.'),
-  sounds: z.array(Heard).optional().describe('Heard in the media, the most prominent first.'),
+  sounds: z
+    .array(SoundOutput)
+    .optional()
+    .describe('SoundOutput in the media, the most prominent first.'),
   delete_after: z.string().optional().describe('The outputs are kept until then.'),
   ...FAILURE,
 })

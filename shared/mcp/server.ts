@@ -9,12 +9,12 @@ import { version } from '../version.ts'
 import { answerOf, outputsOf } from './answer.ts'
 import type { Calls, LocalFiles } from './calls.ts'
 import {
-  Download,
+  DownloadInput,
   DownloadOutput,
-  GetRequest,
+  GetRequestInput,
   ModelsOutput,
-  NewUpload,
-  OneRequest,
+  UploadInput,
+  RequestInput,
   RequestOutput,
   separateInput,
   soundsInput,
@@ -133,7 +133,7 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
       description:
         'Returns the status of a request, and its result once it is COMPLETED. With wait_seconds ' +
         'it waits for the end. It costs nothing.',
-      inputSchema: GetRequest,
+      inputSchema: GetRequestInput,
       outputSchema: RequestOutput,
       annotations: READ_ONLY,
     },
@@ -149,7 +149,7 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     {
       title: 'Cancel a request',
       description: 'Cancels a request that is not finished. Canceled requests cost nothing.',
-      inputSchema: OneRequest,
+      inputSchema: RequestInput,
       outputSchema: RequestOutput,
       annotations: { ...WRITES, destructiveHint: true, idempotentHint: true },
     },
@@ -200,7 +200,7 @@ function uploadTool(server: McpServer, { calls }: ServerOptions): void {
         'Returns an address to send a file to, and the curl command that sends it; run that on ' +
         'the machine with the file. Then pass file_id to separate or list_sounds. It costs ' +
         'nothing.',
-      inputSchema: NewUpload,
+      inputSchema: UploadInput,
       outputSchema: UploadOutput,
       annotations: WRITES,
     },
@@ -233,11 +233,11 @@ function downloadTool(
   server.registerTool(
     'download',
     {
-      title: 'Download the outputs',
+      title: 'DownloadInput the outputs',
       description:
         'Saves all outputs of a COMPLETED separation to a folder on this machine, without ' +
         'overwriting existing files.',
-      inputSchema: Download,
+      inputSchema: DownloadInput,
       outputSchema: DownloadOutput,
       annotations: WRITES,
     },

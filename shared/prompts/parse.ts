@@ -3,13 +3,13 @@
 import type { Symbol } from './lexicon.ts'
 import { phraseOf, type Sound } from './phrase.ts'
 
-export interface Lists {
+export interface SoundLists {
   wanted: Sound[]
   unwanted: Sound[]
 }
 
 /** `kept` sounds are named only to say that they are not unwanted. */
-type Mode = keyof Lists | 'kept'
+type Mode = keyof SoundLists | 'kept'
 
 const CONTENT = new Set<Symbol['kind']>(['sound', 'word', 'whole'])
 /** Words between these belong to one sound. */
@@ -23,7 +23,7 @@ export class Parser {
   readonly #text: string
   readonly #symbols: readonly Symbol[]
   readonly #picks: boolean
-  readonly #lists: Lists = { wanted: [], unwanted: [] }
+  readonly #lists: SoundLists = { wanted: [], unwanted: [] }
   /** Sounds since the last word that says what to do with them. */
   #clause: Sound[] = []
   #phrase: Symbol[] = []
@@ -47,7 +47,7 @@ export class Parser {
     this.#picks = picks
   }
 
-  lists(): Lists {
+  lists(): SoundLists {
     for (const [i, symbol] of this.#symbols.entries()) this.#take(symbol, i)
     this.#flush()
     return this.#lists

@@ -12,7 +12,7 @@ import { qualityOf } from './target-quality.ts'
 const GAIN_LEAST = 1e-5
 
 /** A sound of a prompt, and what was found out about it. */
-export interface FoundSound {
+export interface SoundEvidence {
   prompt: string
   isUnwanted: boolean
   /** From the model, for each chunk. */
@@ -22,7 +22,7 @@ export interface FoundSound {
 }
 
 /** Returns no state if neither model nor tagger reports anything, unless the prompt is unknown. */
-export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
+export function findingOf({ work, tagged }: Pick<SoundEvidence, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
   const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
   const softened_db = Math.round(10 * softenedDb(work)) / 10
@@ -60,7 +60,7 @@ const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
 /** Combines the findings about the sounds of a prompt; the least certain one decides. */
 export function promptFinding(
-  sounds: readonly FoundSound[],
+  sounds: readonly SoundEvidence[],
   asked: readonly PromptedSound[],
 ): Finding {
   const findings = sounds.map(findingOf)
@@ -83,7 +83,7 @@ export function promptFinding(
 
 /** Nobody can judge the quality of what is absent, unknown, or the rest that a prompt asks for. */
 function qualityFor(
-  sounds: readonly FoundSound[],
+  sounds: readonly SoundEvidence[],
   { state }: Finding,
 ): Pick<Finding, 'quality'> | null {
   const mayBeThere = state === 'found' || state === 'similar' || state === 'unsure'
@@ -92,7 +92,7 @@ function qualityFor(
   return quality === undefined ? null : { quality }
 }
 
-function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
+function joinFindings(sounds: readonly SoundEvidence[], findings: readonly Finding[]): Finding {
   const state = STATES.find((candidate) => findings.some((finding) => finding.state === candidate))
   const matches = findings.flatMap(({ match }) => match ?? [])
   const names = findings.flatMap(({ understood_as: name }) => (name === undefined ? [] : [name]))
@@ -113,7 +113,7 @@ function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[
 }
 
 /** Says where any of the wanted sounds is; if the prompt only excludes sounds, where those are. */
-function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'> {
+function whereOf(sounds: readonly SoundEvidence[]): Pick<Finding, 'where' | 'share'> {
   const isRest = sounds.every(({ isUnwanted }) => isUnwanted)
   const tags = sounds.flatMap(({ tagged, isUnwanted }) =>
     tagged && isUnwanted === isRest ? [tagged] : [],
@@ -125,7 +125,7 @@ function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'
 }
 
 /** Names the sounds in the target that the model knows. */
-function knownSoundsIn(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
+function knownSoundsIn(sounds: readonly SoundEvidence[], findings: readonly Finding[]): string {
   const counted = countedSounds(
     sounds.map(({ isUnwanted, work }) => ({ isUnwanted, understoodAs: work[0]?.understoodAs })),
   )

@@ -48,7 +48,7 @@ export interface TaggedSound {
 }
 
 /** Sounds that people call by other names; if there are several, the most certain one counts. */
-const CALLED: Readonly<Record<string, readonly string[]>> = {
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
   // Models for songs count a speaker in one as vocals, too.
   vocals: ['singing', 'voice'],
   'white noise': ['noise'],
@@ -80,7 +80,7 @@ export class TaggedFile {
 
   /** Returns the sound of this name; null if the tagger does not know it or the file is empty. */
   sound(name: string): TaggedSound | null {
-    const names = Object.hasOwn(CALLED, name) ? CALLED[name]! : [name]
+    const names = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : [name]
     const sounds = names.flatMap((alias) => this.#called(alias) ?? [])
     const [first = null, ...others] = sounds
     return others.reduce(

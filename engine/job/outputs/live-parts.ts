@@ -22,7 +22,7 @@ export interface LivePart {
 }
 
 /** The preview so far. */
-interface Growing {
+interface PreviewState {
   path: string
   /** Size of each segment, in the order of the file. */
   bytes: readonly number[]
@@ -40,7 +40,7 @@ export class LiveParts {
   #isOver = false
 
   /** Writes the parts that have become complete. */
-  async cut({ path, bytes, lanes, peaks, levels }: Growing): Promise<LivePart[]> {
+  async cut({ path, bytes, lanes, peaks, levels }: PreviewState): Promise<LivePart[]> {
     const parts: LivePart[] = []
     for (;;) {
       const end = endOfPart(this.#segments)

@@ -6,7 +6,7 @@ import type { OutputName } from '../../../shared/messages.ts'
 import type { EncoderOptions } from '../../media/write/encode.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
-import { OutputWriter, type WrittenFile } from './output-writer.ts'
+import { OutputWriter, type LocalFile } from './output-writer.ts'
 import type { LivePart } from './live-parts.ts'
 import { Peaks } from './peaks.ts'
 import { Preview } from './preview.ts'
@@ -28,7 +28,7 @@ export interface SoundsOptions {
 }
 
 /** Format of the files, since not every format can hold what the mixture has. */
-export interface SoundFormat {
+export interface FileFormat {
   sampleRate: number
   channels: number
   /** Why sounds and tracks have different channel names; null if they do not. */
@@ -36,12 +36,12 @@ export interface SoundFormat {
   trackLayoutChange: string | null
 }
 
-export interface FinishedSounds {
+export interface SoundFiles {
   /** In decibels, the same for every file. */
   gainDb: number
-  sounds: ReadonlyMap<OutputName, WrittenFile>
-  peaks: WrittenFile | null
-  preview: WrittenFile | null
+  sounds: ReadonlyMap<OutputName, LocalFile>
+  peaks: LocalFile | null
+  preview: LocalFile | null
   /** Why a requested preview is missing; null otherwise. */
   previewProblem: string | null
   /** Why a live preview ended early; null otherwise. */
@@ -88,7 +88,7 @@ export class OutputSounds {
   }
 
   /** The same for all outputs. */
-  get format(): SoundFormat {
+  get format(): FileFormat {
     const { sound, track } = this.#writers.get('target')!
     const { sampleRate, channels, layoutChange } = sound
     return { sampleRate, channels, layoutChange, trackLayoutChange: track?.layoutChange ?? null }
@@ -129,18 +129,18 @@ export class OutputSounds {
   }
 
   /** Completes the files with one gain. @throws Error if the disk is full, or after `abort` */
-  finish(): Promise<FinishedSounds> {
+  finish(): Promise<SoundFiles> {
     return (this.#latest = this.#finish())
   }
 
-  async #finish(): Promise<FinishedSounds> {
+  async #finish(): Promise<SoundFiles> {
     const last = this.#mix.finish()
     if (last) await this.#write(last)
     const gainDb = gainDbFor(this.#peak)
     const gain = factorOf(gainDb)
     const writers = [...this.#writers]
     const preview = await this.#preview?.finish()
-    const [peaks, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
+    const [peaks, ...sounds] = await allSettledOrThrow<LocalFile | null>([
       this.#peaks && this.#writePeaks(this.#peaks.toJson(gain, preview?.index)),
       ...writers.map(([, writer]) => writer.finish(gain)),
     ])
@@ -162,7 +162,7 @@ export class OutputSounds {
     await Promise.allSettled([...writers, this.#preview?.close()])
   }
 
-  async #writePeaks(text: string): Promise<WrittenFile> {
+  async #writePeaks(text: string): Promise<LocalFile> {
     const path = join(this.#folder, 'peaks')
     const json = Buffer.from(text)
     await writeFile(path, json)

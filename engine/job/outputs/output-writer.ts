@@ -11,7 +11,7 @@ import {
 import { KeptSamples } from '../../media/kept-samples.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 
-export type WrittenFile = EncodedFile & { path: string }
+export type LocalFile = EncodedFile & { path: string }
 
 export interface OutputWriterOptions {
   name: OutputName
@@ -76,7 +76,7 @@ export class OutputWriter {
    * Completes the files, encoding what was postponed, with a factor for every sample.
    * @throws the signal's reason once aborted; Error if the disk is full
    */
-  async finish(gain: number): Promise<WrittenFile> {
+  async finish(gain: number): Promise<LocalFile> {
     await this.#encodePostponed(gain)
     const [file] = await allSettledOrThrow([this.#sound!.finish(), this.#track?.finish()])
     return { ...file!, path: this.#soundPath }

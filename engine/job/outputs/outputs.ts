@@ -10,7 +10,7 @@ import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
 import type { SoundsOptions } from './output-sounds.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
-import { trackPath, type WrittenFile } from './output-writer.ts'
+import { trackPath, type LocalFile } from './output-writer.ts'
 import type { PictureProgress } from '../../media/write/picture-progress.ts'
 import type { PreparedVideo } from '../../media/write/prepare-video.ts'
 import { VideoProcess } from '../../media/process/video-process.ts'
@@ -127,11 +127,7 @@ export class Outputs {
     if (trackLayoutChange) this.#options.log(`In the videos: ${trackLayoutChange}`)
   }
 
-  async #store(
-    name: OutputName,
-    sound: WrittenFile,
-    store: Store,
-  ): Promise<OutputsResult['target']> {
+  async #store(name: OutputName, sound: LocalFile, store: Store): Promise<OutputsResult['target']> {
     const storeVideo = async () => {
       const file = await this.#makeVideo(name)
       const part = `${name}_video` as const
@@ -184,7 +180,7 @@ const describePicture = ({ codec, recodedBecause: because, isInterlaced }: Prepa
 
 async function storeFile(
   part: OutputPart,
-  { path, contentType, extension, bytes }: WrittenFile,
+  { path, contentType, extension, bytes }: LocalFile,
   store: Store,
 ): Promise<StoredFile> {
   const place = await store(part, path, contentType)

@@ -15,7 +15,7 @@ import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { LevelMeter } from '../../../shared/level-meter.ts'
 import { LiveParts, LIVE_PEAKS_MAX, type LivePart } from './live-parts.ts'
-import type { WrittenFile } from './output-writer.ts'
+import type { LocalFile } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
 import type { PreviewIndex } from './preview-index.ts'
 
@@ -104,7 +104,7 @@ export class Preview {
   }
 
   /** Completes the file; null if there is none, for the reason in `problem`. */
-  async finish(): Promise<{ file: WrittenFile; index: PreviewIndex } | null> {
+  async finish(): Promise<{ file: LocalFile; index: PreviewIndex } | null> {
     const { sampleRate, channels } = this.#sound
     const samples = Math.round((this.#samples * OPUS_RATE) / sampleRate)
     await this.#attempt(() => this.#write((lane) => lane.finish(samples)))

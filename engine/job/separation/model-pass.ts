@@ -44,7 +44,7 @@ interface Sound {
   levels?: readonly Level[] | undefined
 }
 
-interface InFlight {
+interface ChunkInFlight {
   chunk: MixtureChunk
   samples: number
   separated: Promise<CandidateRanking[]>
@@ -77,7 +77,7 @@ export class ModelPass {
   readonly #heads: number
   readonly #stepsExpected: number
   readonly #outputs: readonly Output[]
-  readonly #inFlight: InFlight[] = []
+  readonly #inFlight: ChunkInFlight[] = []
   #overlapStates: readonly (OverlapState | undefined)[] = []
   #steps = 0
   #samples = 0

@@ -19,7 +19,7 @@ import { promptsOf } from '../../../shared/separation-options.ts'
 import { beginTraceSpan } from '../../../shared/telemetry/tracing.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import { SampleQueue } from '../chunks.ts'
-import { findingOf, promptFinding, type FoundSound } from '../findings/findings.ts'
+import { findingOf, promptFinding, type SoundEvidence } from '../findings/findings.ts'
 import { describeWork } from '../reports/job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { planMix, type MixPlan } from '../outputs/mix-plan.ts'
@@ -242,7 +242,7 @@ function conclude(
 ): Pick<SeparatedMixture, 'findings' | 'tagged'> {
   const tagged = tagger && tags ? new TaggedFile(tags, tagger) : null
   const same = sameAs(answers, plan)
-  const soundsOfAnswers = answers.map((answer) => soundsFound(answer, tagged))
+  const soundsOfAnswers = answers.map((answer) => evidenceFor(answer, tagged))
   const findings = answers.map(({ route }, i) => ({
     ...promptFinding(soundsOfAnswers[i]!, route.reading.asked),
     model: route.model,
@@ -265,7 +265,7 @@ function conclude(
 }
 
 /** A stem does not tell which sounds it contains, so for stems the tagger's findings are used. */
-function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
+function evidenceFor({ pass, index, route }: Answer, tagged: TaggedFile | null): SoundEvidence[] {
   const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
   if (pass.model.answers === 'stems') {
     return route.reading.asked.map(({ sound: prompt, excluded: isUnwanted }) => ({

@@ -157,7 +157,7 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
  * Limits data in kilobytes and executes the other arguments; V8 reserves far more addresses than it
  * uses. NODE_CHANNEL_FD is unset, or Node would read the calls for the program that replaces it.
  */
-const LIMITED =
+const LIMIT_SCRIPT =
   'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
 
 /** The first descriptor after the standard three; see `stdio`. */
@@ -180,7 +180,7 @@ function startLimited(
   const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
   const kibibytes = Math.floor((bytesMax + programThreads(program) * CODE_BYTES) / 1_024)
   const limits = [kibibytes, niceness].map(String)
-  return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...sandboxed], {
+  return spawn('/bin/sh', ['-c', LIMIT_SCRIPT, 'sh', ...limits, ...sandboxed], {
     env: {},
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', memory ?? 'ignore'],
     serialization: 'advanced',

@@ -61,7 +61,7 @@ export async function fetchPublicSource(
   const either = AbortSignal.any([signal, deadline])
   const tryOnce = () => download(url, { path, bytesMax, signal: either })
   try {
-    return await withRetries(tryOnce, retryPolicy, either, { mayPass: isTemporary })
+    return await withRetries(tryOnce, retryPolicy, either, { isTransient })
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error
@@ -69,7 +69,7 @@ export async function fetchPublicSource(
   }
 }
 
-const isTemporary = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(

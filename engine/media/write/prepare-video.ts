@@ -22,7 +22,7 @@ import { PictureCounter, type PictureProgress } from './picture-progress.ts'
 import { transcodeVideo, transparencyDecoder, type VideoPart } from './transcode-video.ts'
 
 /** The codecs that FFmpeg's MP4 muxer supports. */
-const HELD_BY_MP4: readonly AVCodecID[] = [
+const MP4_CODECS: readonly AVCodecID[] = [
   AV_CODEC_ID_H264,
   AV_CODEC_ID_HEVC,
   AV_CODEC_ID_AV1,
@@ -98,7 +98,7 @@ async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Pr
     const codec = avGetCodecName(codecId) ?? 'unknown'
     const { packets, fault } = await readAll(reader)
     const unheld = transparencyDecoder(reader.stream) ? `the transparency of ${codec}` : codec
-    const isHeld = HELD_BY_MP4.includes(codecId) && unheld === codec
+    const isHeld = MP4_CODECS.includes(codecId) && unheld === codec
     const recodedBecause = isHeld ? fault : `MP4 can't hold ${unheld}`
     const startSeconds = startSecondsOf(reader.context)
     const part = { startSeconds, showFrom: 0, showUntil: Infinity, ...(range && { range }) }

@@ -98,10 +98,13 @@ export interface UploadAnswer {
   place: string | undefined
 }
 
-type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
+type SendOptions = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 
 /** @throws UploadUnavailableError if nobody responds */
-export async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
+export async function send(
+  url: string,
+  { retryPolicy, ...sent }: SendOptions,
+): Promise<UploadAnswer> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
   const answer = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'
