@@ -55,7 +55,7 @@ export async function startControlServer(
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
-  // A drained engine is alive until it is stopped: '' is what supervisors restart engines by.
+  // Supervisors restart engines by the status of '', and a drained engine is still alive.
   const notReady = () => health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
   const notServing = () => {
     health.setStatus('', 'NOT_SERVING')

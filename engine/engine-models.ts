@@ -92,7 +92,7 @@ export class EngineModels {
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
-    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // since jobs use it, it is loaded
+    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // jobs still use it
     if (entry.state === 'NOT_LOADED') entry.loading = this.#load(entry)
     await entry.loading
     const loaded = this.#descriptions.find((description) => description.name === name)
@@ -211,7 +211,7 @@ export class EngineModels {
       .map(({ choice }) => choice)
     const named = namedModels.filter(isThere)
     const choices = [...named, ...availableChoices(folders), ...held]
-    const byName = new Map(choices.map((choice) => [choice.name, choice])) // what it holds counts
+    const byName = new Map(choices.map((choice) => [choice.name, choice])) // held models win
     return [...byName.values()]
   }
 

@@ -180,7 +180,7 @@ async function recordTimes(
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // another machine's clock
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // clocks of two machines
   const startedAt = clock.elapsed()
   metrics.began(waitedMs / 1_000)
   const outcome = await separate()

@@ -106,7 +106,7 @@ export class Intake {
         continue
       }
       await this.#pullOnce(queue)
-      await Promise.resolve() // of two queues with room for one job, the one that waited gets it
+      await Promise.resolve() // lets a queue that waited for room go first
     }
   }
 
@@ -159,14 +159,13 @@ export class Intake {
       deliveries,
     } = lease
     if (this.#inFlight.has(requestId)) {
-      // The lease lapsed while the job was open. The job goes on, and its heartbeats hold it,
-      // whatever delivery they belong to. A nak would use up another delivery.
+      // The lease lapsed while the job ran. Heartbeats of any delivery keep it, and a nak would use
+      // up another delivery.
       lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    // A job that arrives during a drain is released by its events, because a nak would count as a
-    // delivery.
+    // During a drain the job's events release it, because a nak would count as a delivery.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
@@ -204,8 +203,7 @@ export class Intake {
       log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
-      // The job's event is stored. If the ack is lost, the job is delivered again, and its uploads
-      // are refused.
+      // The job's event is stored. If it is delivered again, its uploads are refused.
       log.warn({ err: error, request_id: lease.job.request_id }, 'a job could not be acknowledged')
       return 'interrupted'
     } finally {

@@ -101,7 +101,7 @@ const metricsServer =
 
 announce()
 const announcements = setInterval(announce, ANNOUNCE_MS)
-// Installed before the first job is leased: a process that ended without this would keep its lease.
+// Comes before the first lease, which a process that ends without this would keep.
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
   manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)

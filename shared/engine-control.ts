@@ -259,7 +259,7 @@ function firstStats(client: ServiceClient, metadata: grpc.Metadata): Promise<Eng
       resolve(stats)
       stream.cancel()
     })
-    stream.on('error', reject) // after the first, of our own cancel
+    stream.on('error', reject) // after the first message, of our own cancel
   })
 }
 

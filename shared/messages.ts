@@ -294,7 +294,7 @@ export function decodeEvent(data: Uint8Array): Event {
   const value = parseJson(data)
   const { type } = checkMessage(EventKind, value)
   const kind = Event.anyOf.find(({ properties }) => properties.type.const === type)!
-  const event: Event = checkMessage(kind, value) // of the union, a message could name no field
+  const event: Event = checkMessage(kind, value) // errors of the union name no field
   if (event.type === 'completed') {
     Value.Clean(EventOutputs, event.outputs)
     Value.Clean(HeardSounds, event.sounds)

@@ -70,7 +70,7 @@ export class ComputeProcess extends Compute {
     })
     this.#child = child
     child.once('exit', () => (this.#child = null))
-    const send = (message: object) => child.send(message, () => {}) // its end is an event too
+    const send = (message: object) => child.send(message, () => {}) // a failure is an `exit` too
     send(options)
     return { events: child, post: send }
   }

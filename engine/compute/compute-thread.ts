@@ -55,8 +55,7 @@ export class ComputeThread extends Compute {
     try {
       await this.start()
     } catch (error) {
-      // Without its compute the engine is useless, so the process ends and its supervisor restarts
-      // it.
+      // Without its compute the engine is useless. The supervisor restarts the process.
       this.log.fatal({ err: error }, 'the compute thread could not be restarted')
       process.exit(1)
     }

@@ -240,7 +240,7 @@ function nameThread(): void {
   try {
     writeFileSync('/proc/thread-self/comm', THREAD_NAME)
   } catch {
-    // without a writable /proc the thread works just as well without a name
+    // the name is not essential
   }
 }
 

@@ -119,7 +119,7 @@ export class Scheduler {
     options: LaneOptions,
   ): Promise<HeadResult[]> {
     const { signal } = options
-    const prepared = await this.#compute.prepare(order) // meanwhile the others are stepped
+    const prepared = await this.#compute.prepare(order) // other lanes are stepped meanwhile
     signal.throwIfAborted()
     const opening = this.#open(prepared, owner, options)
     this.#opening.add(opening)
@@ -160,7 +160,7 @@ export class Scheduler {
     { onStep, onBegin, onServed }: LaneOptions,
   ) {
     const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
-    promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
+    promise.catch(() => undefined) // the caller awaits it later
     const size = { heads, rows, frames, steps, stepsLeft: steps }
     const calls = { onStep, onBegin, onServed, resolve, reject }
     this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })

@@ -103,7 +103,7 @@ async function bytesHeld(
     const { size } = await stat(partial)
     return part.url === url && part.etag && size > 0 ? { bytes: size, etag: part.etag } : null
   } catch {
-    return null // nothing usable
+    return null // there is no usable part
   }
 }
 

@@ -98,7 +98,7 @@ export class ModelFetches {
       const hint = `To remove it, run on the engine's host: winnow model remove ${name}`
       throw new CallRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
     })
-    if (isInstalled(join(folder, name))) await removeModel(folder, name) // else another engine has
+    if (isInstalled(join(folder, name))) await removeModel(folder, name) // or another engine has
   }
 
   /** @throws CallRefusal naming the known models */

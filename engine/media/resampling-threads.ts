@@ -44,7 +44,7 @@ export class ResamplerInThread {
     this.#stream = stream
     this.#thread = thread
     this.#opened = thread.call({ do: 'open', stream, options })
-    this.#opened.catch(() => undefined) // whoever uses it gets the error
+    this.#opened.catch(() => undefined) // the next call throws it
   }
 
   /** Like `Resampler.add`. The samples are copied. */

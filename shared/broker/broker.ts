@@ -184,7 +184,7 @@ class JetStreamBroker implements Broker {
   }
 
   publishChange(requestId: string): void {
-    if (!this.isConnected()) return // nobody would learn of it in time
+    if (!this.isConnected()) return // it would arrive too late
     const change = encodeMessage({ request_id: requestId, from: this.#name })
     this.#connection.publish(CHANGE_SUBJECT, change)
   }

@@ -144,11 +144,11 @@ async function dialOptions({ address, name, isEngine = false }: ConnectOptions) 
     name,
     timeout: DIAL_MS_MAX,
     maxReconnectAttempts: -1,
-    noAsyncTraces: true, // else every call makes an error, with its stack, that is mostly not used
+    noAsyncTraces: true, // otherwise every call creates an error with a stack
     reconnectTimeWait: 500,
     ...PINGS,
     ...(isEngine && { inboxPrefix: ENGINE_INBOX }),
-    ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
+    ignoreAuthErrorAbort: true, // two refusals, as by a broker that is set up late, would end it
   }
   if (credentialsFile === undefined) Object.assign(options, credentialsOf(servers[0]!))
   else options.authenticator = credsAuthenticator(await readSetting('NATS_CREDS', credentialsFile))

@@ -57,7 +57,7 @@ export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer:
 /** Returns the source of jobs that name this model, or without a name, any model. */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
-  const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects
+  const name = model.replaceAll('.', '=') // dots separate parts of subjects, and no name has a `=`
   return {
     stream: JOBS.stream,
     subject: `${NAMED_SUBJECT}.${queue}.${name}`,
@@ -216,7 +216,7 @@ const streams = (installation?: string): NamedStream[] => [
     subjects: JOB_SUBJECTS,
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    discard: DiscardPolicy.New, // a full queue refuses new jobs: it must never drop an accepted one
+    discard: DiscardPolicy.New, // a full queue refuses new jobs and never drops an accepted one
     max_msgs: JOBS_MAX,
     duplicate_window: 120 * SECOND_NS,
   },
@@ -244,7 +244,7 @@ const streams = (installation?: string): NamedStream[] => [
     discard: DiscardPolicy.Old,
     max_age: DEAD_LETTER_DAYS * DAY_NS,
     max_bytes: DEAD_LETTER_BYTES_MAX,
-    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the tries to move a message there
+    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the attempts to move a message here
   },
 ]
 

@@ -90,7 +90,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
       throw addressError(field, `${subject} must not carry a user name or password.`)
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    const isLiteral = isIP(host) > 0 // Node asks no lookup about these
+    const isLiteral = isIP(host) > 0 // Node does not call `lookup` for these
     const routeBy = ({ resolveChecked, faultOf: publicFaultOf }: Guard): Route => ({
       async checkName(signal) {
         if (!isLiteral) await resolveChecked(host, signal)

@@ -33,7 +33,7 @@ export async function saveBody({ headers, body }: Answer, options: SaveOptions):
     }
   }
   try {
-    const file = await open(path, 'w') // a stream that opened it could create it after `rm`
+    const file = await open(path, 'w') // opened here, so that no stream creates it after `rm`
     await pipeline(counted, file.createWriteStream({ highWaterMark: FILE_BYTES_AHEAD }), { signal })
     return bytes
   } catch (error) {

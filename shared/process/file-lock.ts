@@ -37,7 +37,7 @@ interface LockWait {
  * @throws StartError if the file system does not support locks; errors of the file system
  */
 export async function takeLock(path: string, waiting?: LockWait): Promise<string | null> {
-  const lock = await openLocked(path, waiting) // left open: with the file the lock would end
+  const lock = await openLocked(path, waiting) // closing the file would end the lock
   return 'holder' in lock ? lock.holder : null
 }
 
@@ -75,7 +75,7 @@ async function openLocked(
     if (flock(file, path)) {
       if (isSameFile(file, path)) {
         ftruncateSync(file)
-        writeSync(file, `process ${process.pid} on ${hostname()}`) // for people: see above
+        writeSync(file, `process ${process.pid} on ${hostname()}`) // for people
         return { file }
       }
       closeSync(file) // the previous holder has removed this file

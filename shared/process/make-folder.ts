@@ -10,7 +10,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await makeOne(path, mode)) return
   await makeFolder(dirname(path), mode)
   if (await makeOne(path, mode)) return
-  await mkdir(path) // throws why not
+  await mkdir(path) // throws the reason
 }
 
 /** Returns false if the parent folder is missing. */

@@ -40,7 +40,7 @@ export function programPlaces(source: URL): string[] {
   return [
     dirname(fileURLToPath(source)),
     ...['engine', 'shared', 'tsconfig.json', ...LIGHT_MODELS].map((name) => join(ROOT, name)),
-    `/tmp/tsx-${userInfo().uid}`, // what tsx has compiled before, where it keeps it without TMPDIR
+    `/tmp/tsx-${userInfo().uid}`, // tsx's cache, without TMPDIR
   ]
 }
 

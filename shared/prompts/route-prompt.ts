@@ -116,7 +116,7 @@ function stemsFor(
     const part = partCalled(stem)
     if (!stemOf.has(part)) stemOf.set(part, stem)
   }
-  // Next to vocals only, "other" is the instrumental.
+  // Beside vocals alone, "other" is the instrumental.
   const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
   const [other, instrumental] = [stemOf.get('other'), without('vocals')]
   if (isHalf && other !== undefined) {

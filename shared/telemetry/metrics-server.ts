@@ -32,7 +32,7 @@ export async function startMetricsServer(
   const listener = (request: IncomingMessage, reply: ServerResponse) =>
     void answer(source, request, reply)
   const server = tls ? createTlsServer(httpsOptions(tls), listener) : createServer(listener)
-  server.listen({ port, host, exclusive: true }) // of processes that share ports, each has its own
+  server.listen({ port, host, exclusive: true }) // processes that share other ports have one each
   await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
     address: localUrl(host, (server.address() as AddressInfo).port, tls && 'https'),

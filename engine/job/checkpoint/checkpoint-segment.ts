@@ -48,7 +48,7 @@ export class SegmentWriter {
   constructor(path: string, work: string) {
     this.path = path
     this.#written = this.#file = open(path, 'w')
-    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // the next call throws it
+    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // the next call throws the error
   }
 
   /** @throws Error if the disk is full */

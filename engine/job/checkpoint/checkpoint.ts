@@ -251,7 +251,7 @@ export class Checkpoint {
       return 'What an earlier attempt had separated does not fit this one, or is damaged.'
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof ServiceError) return null // the store has none
+      if (error instanceof ServiceError) return null // there is no such segment
       log.warn({ err: error }, 'the checkpoint could not be read')
       return 'What an earlier attempt had separated could not be read.'
     }

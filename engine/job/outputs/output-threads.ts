@@ -84,7 +84,7 @@ export class SoundsInThread {
 
   readonly #abort = () => {
     this.#aborting = this.#thread.call({ do: 'abort', job: this.#job })
-    this.#aborting.catch(() => undefined) // whoever awaits it gets the error
+    this.#aborting.catch(() => undefined) // `aborted` throws it
   }
 
   async #call<T>(task: OutputTask, memory: readonly ArrayBuffer[] = []): Promise<T> {

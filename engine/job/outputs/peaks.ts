@@ -101,7 +101,7 @@ class Track {
 
   #beginBucket(): void {
     if (this.#least[0]!.length === this.#bucketsMax) this.#halve()
-    if (this.#inLast < this.#bucketSamples) return // of an odd number, the last has room
+    if (this.#inLast < this.#bucketSamples) return // with an odd number, the last has room
     for (const buckets of this.#least) buckets.push(Infinity)
     for (const buckets of this.#greatest) buckets.push(-Infinity)
     this.#inLast = 0

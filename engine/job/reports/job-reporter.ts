@@ -36,8 +36,7 @@ export function createReporter(
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // A failed measurement is not an outcome, so the job goes on and its lines are kept for
-      // later.
+      // The lines wait for the outcome, because a measurement may be published in vain.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

@@ -166,10 +166,10 @@ export class SoundReader {
         let following = next()
         for (let block = await following; block; block = await following) {
           following = next() // decoded while this block is used
-          following.catch(() => undefined) // awaited next: until then it is not unhandled
+          following.catch(() => undefined) // awaited next
           yield block
         }
-        close().catch(() => undefined) // as above, the outcome of the job need not wait for this
+        close().catch(() => undefined) // nobody waits for this
       },
       close,
     }

@@ -55,7 +55,7 @@ export function assertPacketNotEncrypted(packet: Packet): void {
 }
 
 function isMarked({ codecpar, metadata }: Stream, container: string): boolean {
-  if (metadata?.get('enc_key_id')) return true // of Matroska
+  if (metadata?.get('enc_key_id')) return true // Matroska
   return container === 'mpegts'
     ? SAMPLE_AES_TYPES.includes(codecpar.codecTag)
     : ENCRYPTED_TAGS.includes(codecpar.codecTagString)

@@ -41,7 +41,7 @@ export class FrameReader {
     const codec = reader.#codec
     codec.allocContext3(media.decoder)
     check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
-    codec.pktTimebase = media.stream.timeBase // keeps frames' times right where a delay is dropped
+    codec.pktTimebase = media.stream.timeBase // corrects frames' times for a dropped delay
     const limits = Dictionary.fromObject({ max_samples: String(FRAME_SAMPLES_MAX) })
     check(await codec.open2(media.decoder, limits), 'open the decoder')
     limits.free()

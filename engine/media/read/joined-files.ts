@@ -50,7 +50,7 @@ const KINDS: readonly Kind[] = [
     /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64)),
   ),
   markedKind('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
-  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // its mark is a byte: others go before
+  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // last, as its mark is one byte
 ]
 
 const text = (bytes: Buffer, start: number, end: number): string =>

@@ -118,8 +118,8 @@ class SoundLength {
     if (before) this.#count(this.#ticksUntil(pts, before))
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
-    // Some containers subtract what is skipped from the duration of the last packet, others do not:
-    // it is as long as the one before it, minus what is skipped.
+    // Only some containers subtract what is skipped from the duration of the last packet, so it is
+    // derived from the one before it.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }

@@ -88,9 +88,8 @@ export class MediaClock {
   /** In time units of the stream; null if the packet does not say. */
   #timeOf(packet: Packet): number | null {
     const isSound = packet.streamIndex === this.#sound.index
-    // MPEG states one time for several frames of sound. FFmpeg derives the others from the initial
-    // rate,
-    // which may have changed since. Such frames have no position in the file.
+    // MPEG states one time for several frames of sound. FFmpeg derives the others, which have no
+    // position in the file, from the initial rate, which may have changed since.
     if (isSound && this.#isMpeg && packet.pos < 0n) packet.pts = AV_NOPTS_VALUE
     const { pts, dts } = packet
     if (pts !== AV_NOPTS_VALUE) return Number(pts)
@@ -140,7 +139,7 @@ export class MediaClock {
       track.end = start + seconds
       return
     }
-    // Not every way of reading states the same duration of pictures.
+    // The duration of pictures depends on how they are read.
     const apart = Math.abs(start - track.before)
     if (end !== null && apart > 0) track.step = Math.min(track.step, apart)
     track.before = start

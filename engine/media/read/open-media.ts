@@ -180,14 +180,14 @@ async function analyse(context: FormatContext, { path, range, head }: OpenContex
     ...(isWav(head) && { probePacketsMax: WAV_PROBE_PACKETS_MAX }),
   })
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
-  // FFmpeg reads its header, but takes its samples for little-endian.
+  // FFmpeg would read its samples as little-endian.
   if (head.toString('latin1', 0, 4) === 'RIFX') throw notMedia('big-endian')
   assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   assertFewStreams(context)
   const analysed = await context.findStreamInfo()
-  assertFewStreams(context) // some containers have no list of them
+  assertFewStreams(context) // some containers have no list of streams
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
   await assertNotEncrypted(context, path, range?.start)
 }

@@ -160,8 +160,7 @@ const aac = (source: Source): Compression => ({
     container: 'ipod',
     encoder: FF_ENCODER_AAC,
     bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
-    // The default coder distorts the first two frames: a tone has 15 dB there, and 40 with this
-    // one.
+    // The default coder distorts the first two frames (a tone has 15 dB there instead of 40).
     encoderOptions: { aac_coder: 'fast' },
   },
   samples: PLANAR,

@@ -78,7 +78,7 @@ function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageO
   head.write('OggS')
   head.writeUInt8(flags, 5)
   head.writeBigUInt64LE(BigInt(position), 6)
-  head.writeUInt32LE(1, 14) // number of the stream, of which there is only one
+  head.writeUInt32LE(1, 14) // serial number of the only stream
   head.writeUInt32LE(sequence, 18)
   head.writeUInt8(laces.length, 26)
   const page = Buffer.concat([head, Buffer.from(laces), ...packets])

@@ -91,7 +91,7 @@ export class PreviewLane {
     })
     check(await codec.open2(null, options), 'open the encoder of the preview')
     options.free()
-    // The encoder's delay. Silence first makes packets start where segments do.
+    // The encoder's delay. Silence before it aligns packets with segments.
     const lateSamples = codec.extraData!.readUInt16LE(10)
     this.#maker.addSilence(PACKET_SAMPLES - lateSamples)
   }
