@@ -34,14 +34,8 @@ export interface LaneOptions {
   onServed?: ((seconds: number) => void) | undefined
 }
 
-interface OpenLane extends WaitingLane {
-  /** Indices of heads of the order. */
-  heads: readonly number[]
-  steps: number
+interface OpenLane extends WaitingLane, LaneOptions, Omit<LaneHandle, 'lane'> {
   stepsLeft: number
-  onStep: (share: number) => void
-  onBegin: (() => void) | undefined
-  onServed: ((seconds: number) => void) | undefined
   resolve(results: HeadResult[]): void
   reject(error: unknown): void
 }
@@ -153,18 +147,12 @@ export class Scheduler {
     )
   }
 
-  #take(
-    { lane: id, heads, rows, frames, steps }: LaneHandle,
-    model: string,
-    owner: LaneOwner,
-    { onStep, onBegin, onServed }: LaneOptions,
-  ) {
-    const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
+  #take({ lane: id, ...size }: LaneHandle, model: string, owner: LaneOwner, options: LaneOptions) {
+    const { promise, ...settle } = promiseWithResolvers<HeadResult[]>()
     promise.catch(() => undefined) // the caller awaits it later
-    const size = { heads, rows, frames, steps, stepsLeft: steps }
-    const calls = { onStep, onBegin, onServed, resolve, reject }
-    this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })
-    return { id, heads, promise }
+    const lane = { id, model, ...owner, ...size, ...options, ...settle, stepsLeft: size.steps }
+    this.#lanes.set(id, lane)
+    return { id, heads: size.heads, promise }
   }
 
   stats(): SchedulerStats {
