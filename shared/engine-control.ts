@@ -280,6 +280,6 @@ function followFetch(
       last = progress
       resolve({ ended, leave: () => stream.cancel() })
     })
-    ended.then(() => reject(new Error('the engine said nothing of the fetch')), reject)
+    ended.then(() => reject(new Error('the engine reported nothing about the fetch')), reject)
   })
 }

@@ -76,7 +76,7 @@ export class ComputeProcess extends Compute {
   }
 
   protected onHang(reason: string): void {
-    this.log.error(`${reason}: it ends by SIGKILL`)
+    this.log.error(`${reason}: killing it`)
     this.#child?.kill('SIGKILL')
   }
 

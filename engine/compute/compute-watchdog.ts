@@ -39,6 +39,6 @@ const LAST_LINE_MS = 1_000
  * interrupts native code. The leases lapse, and other engines take the jobs.
  */
 export function killHungProcess(log: Logger, reason: string): void {
-  log.fatal(`${reason}: this process ends by SIGKILL`)
+  log.fatal(`${reason}: killing this process`)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_LINE_MS)
 }

@@ -82,7 +82,7 @@ async function downloadOnce(
     const answer = await fetch(file.url, { headers: rangeFrom(have), signal: idle.signal })
     if (answer.status === 416) {
       await rm(partial) // the next attempt starts over
-      throw new Error('the host has less than was received before')
+      throw new Error('the file is shorter than what was received before')
     }
     const { start, total } = checkAnswer(answer, have?.bytes ?? 0, file)
     await writeFile(`${partial}.json`, JSON.stringify(partialDownload(file.url, answer)))
@@ -120,12 +120,12 @@ function partialDownload(url: string, { headers }: Response): PartialDownload {
 function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
   const { status, headers } = answer
   if (status === 401 || status === 403) {
-    throw new FinalError(`the host refuses it (status ${status}): it may ask for a sign-in`)
+    throw new FinalError(`the host refuses it (status ${status}): it may require a login`)
   }
-  if (status === 404 || status === 410) throw new FinalError('there is no such file any more')
+  if (status === 404 || status === 410) throw new FinalError('the file is no longer there')
   if (status !== 200 && status !== 206) throw new Error(`the host answers with status ${status}`)
   if (headers.get('content-type')?.startsWith('text/html')) {
-    throw new FinalError('the host answers with a page in place of the file')
+    throw new FinalError('the host answers with a web page instead of the file')
   }
   const start = status === 206 ? have : 0
   const length = headers.get('content-length')

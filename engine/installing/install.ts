@@ -163,7 +163,7 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
         'a letter or digit first',
     )
   }
-  if (name === TAGGER) throw new Error(`${name} is what lists sounds; give the model another name`)
+  if (name === TAGGER) throw new Error(`${name} is reserved; give the model another name`)
   await makeFolder(modelsFolder)
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)

@@ -22,7 +22,7 @@ export type FetchReport =
 const WORKER = new URL('./fetch-worker.ts', import.meta.url)
 
 const STOPPED =
-  'The fetch was stopped before its end. What was downloaded is kept: another goes on from there.'
+  'The fetch was stopped. What was downloaded is kept, and the next fetch resumes from there.'
 
 export class ModelFetch {
   readonly #child: ChildProcess

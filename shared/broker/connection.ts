@@ -129,7 +129,7 @@ function assertTransient(cause: unknown, broker: string): void {
   if (/certificate|self.signed|altnames/i.test(message)) {
     throw new StartError(
       `NATS_CA: the certificate of the broker at ${broker} cannot be trusted (${message}). ` +
-        'Name in NATS_CA the file with the certificates of who signed it, and renew what expired.',
+        'Set NATS_CA to the certificates of its authorities, and renew those that have expired.',
       { cause },
     )
   }
@@ -216,8 +216,8 @@ async function orClosed<T>(
     const { message } = cause as Error
     if (/permissions violation/i.test(message)) {
       throw new StartError(
-        `NATS_URL: the user may not do at the broker at ${server} what this process does ` +
-          `(${message}). Name the user of its role, as ops/nats-cluster.conf has them.`,
+        `NATS_URL: the user lacks permissions that this process needs at the broker at ${server} ` +
+          `(${message}). Name the user of its role; see ops/nats-cluster.conf.`,
         { cause },
       )
     }
@@ -236,7 +236,7 @@ async function orClosed<T>(
       )
     }
     throw new StartError(
-      `NATS_URL: the broker at ${server} keeps no streams (${message}). ` +
+      `NATS_URL: the broker at ${server} has no JetStream (${message}). ` +
         'Start nats-server with JetStream (-js).',
       { cause },
     )

@@ -82,7 +82,7 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   const begin = (reason: string) => {
     if (stopping) return
     stopping = true
-    log.info({ reason }, 'stops its work')
+    log.info({ reason }, 'is stopping')
     stop(reason).then(
       () => process.exit(0),
       (error: unknown) => {

@@ -34,7 +34,7 @@ export async function connectServiceManager(
   const { notify } = await loadLibsystemd('NOTIFY_SOCKET')
   const send = (...lines: string[]) => {
     const result = notify(lines.join('\n'))
-    if (result < 0) log.warn({ errno: -result }, 'the service manager takes no reports')
+    if (result < 0) log.warn({ errno: -result }, 'the service manager does not take reports')
   }
   const periodMs = watchdogMs(env)
   return {
@@ -67,7 +67,7 @@ function repeat(work: () => Promise<void>, everyMs: number, log: Logger): void {
     if (running) return
     running = true
     work()
-      .catch((error: unknown) => log.warn({ err: error }, 'the watchdog is not fed'))
+      .catch((error: unknown) => log.warn({ err: error }, 'the watchdog could not be notified'))
       .finally(() => {
         running = false
       })

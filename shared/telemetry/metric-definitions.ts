@@ -30,16 +30,16 @@ const gatewayMetrics = {
   winnow_audio_seconds_total: counter('Seconds of media of COMPLETED requests.'),
   winnow_dead_letters_total: counter('Messages that could not be handled, by stream.', ['stream']),
   winnow_webhook_tries_total: counter(
-    'Webhooks posted, by the state that followed: delivered, pending (a retry), failed.',
+    'Webhooks posted, by the resulting state: delivered, pending (a retry), failed.',
     ['state'],
   ),
   winnow_http_request_seconds: histogram(
-    'HTTP calls, to the end of the answer: a status stream lasts. 499: the client hung up.',
+    'HTTP calls, each until its answer ends, so streams take long. 499: the client hung up.',
     CALL_SECONDS,
     ['method', 'route', 'status'],
   ),
   winnow_grpc_call_seconds: histogram(
-    'Calls of SeparationService answered: a Watch lasts.',
+    'Calls of SeparationService, each until its answer ends, so a Watch takes long.',
     CALL_SECONDS,
     ['method', 'status'],
   ),
@@ -89,7 +89,7 @@ const engineMetrics = {
     'Time that its models spent on calls: several may compute at the same time.',
   ),
   winnow_engine_audio_seconds_total: counter(
-    'Seconds of media separated, whatever became of the request.',
+    'Seconds of media separated, whatever the outcome of the request.',
   ),
   winnow_engine_failures_total: counter('Jobs that failed for good, by code.', ['code']),
   winnow_engine_device_memory_bytes: gauge(

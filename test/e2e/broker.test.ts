@@ -598,7 +598,7 @@ for (const program of ['gateway/main.ts', 'engine/main.ts']) {
     const message = await failedStart(program, env)
     assert.match(
       message,
-      /^NATS_URL: the broker at 127\.0\.0\.1:\d+ keeps no streams .*JetStream \(-js\)/,
+      /^NATS_URL: the broker at 127\.0\.0\.1:\d+ has no JetStream .*JetStream \(-js\)/,
     )
   })
 }

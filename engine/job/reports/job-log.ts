@@ -130,11 +130,11 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
   if (state === undefined || state === 'unknown' || match === undefined) return []
   const is = `its match is ${match.toFixed(2)} of 1`
   const kept = `What was found is in the target all the same${describeSoftening(work)}.`
-  if (state === 'absent') return [`The sound that was asked for was not heard: ${is}. ${kept}`]
-  if (state === 'unsure') return [`It is unsure whether the sound is there: ${is}. ${kept}`]
+  if (state === 'absent') return [`The requested sound was not heard: ${is}. ${kept}`]
+  if (state === 'unsure') return [`It is uncertain whether the sound is there: ${is}. ${kept}`]
   if (state === 'similar') {
     const other = similarTo === undefined ? 'another' : `another, ${similarTo},`
-    return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
+    return [`Instead of the requested sound, ${other} was heard: ${is}. ${kept}`]
   }
   const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
   const chunks = `${countText(absent.length, 'chunk')} of ${work.length}`
@@ -142,7 +142,7 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
     absent.length === 0 ? '' : `; it seems absent from ${chunks}${describeSoftening(work)}`
   const list = where.slice(0, SPANS_LISTED_MAX).map(range)
   const at = list.length === 0 ? '' : ` It was heard from ${listText(list, where.length)}.`
-  return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
+  return [`The match of the requested sound is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
 /** How much quieter the chunks are in which the sound seems absent. */
@@ -165,7 +165,7 @@ function describeCandidates({ options, model, work }: PromptWithOptions): string
   return [
     `Made ${candidates} candidates of every chunk and kept the one that the model scored highest.`,
     ...listedWork,
-    ...(rest > 0 ? [`So it went with ${countText(rest, 'more chunk')}.`] : []),
+    ...(rest > 0 ? [`And ${countText(rest, 'more chunk')}.`] : []),
   ]
 }
 
@@ -174,23 +174,23 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   const list = spans
     .slice(0, SPANS_LISTED_MAX)
     .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
-  return [`Went by ${countText(spans.length, 'given span')}: ${listText(list, spans.length)}.`]
+  return [`Used ${countText(spans.length, 'given span')}: ${listText(list, spans.length)}.`]
 }
 
 function describePredictedSpans({ options, model, work }: PromptWithOptions): string[] {
   if (!options.predict_spans) return []
-  if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
+  if (options.spans.length > 0) return ['predict_spans was ignored because spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
-  if (work[0]?.substitute) return ['No span was predicted, for no name is near the prompt.']
+  if (work[0]?.substitute) return ['No span was predicted, because no name is near the prompt.']
   const spans = mergedSpans(work)
   if (spans.length === 0) {
-    return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']
+    return ['No span was predicted: the sound seems absent. Nothing was silenced because of that.']
   }
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
     `Predicted ${countText(spans.length, 'span')} with the sound, and ` +
-    `went by them: ${listText(list, spans.length)}.`
+    `used them: ${listText(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without
     .slice(0, SPANS_LISTED_MAX)
@@ -220,8 +220,8 @@ export const describeGain = (gainDb: number): string[] =>
   gainDb === 0
     ? []
     : [
-        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB, the media in them alike: ` +
-          'samples beyond full scale would have been clipped.',
+        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB: otherwise samples beyond full scale ` +
+          'would have been clipped.',
       ]
 
 /** @param sound format of the files */

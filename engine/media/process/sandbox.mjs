@@ -45,11 +45,12 @@ function restrictFiles() {
   if (version >= 4) attributes.writeBigUInt64LE(0b11n, 8) // binding and connecting TCP
   if (version >= 6) attributes.writeBigUInt64LE(0b11n, 16) // abstract sockets, signals
   const rules = Number(createRuleset(CREATE_RULESET, attributes, attributes.length, 0))
-  if (rules < 0) throw new Error('Landlock makes no rules')
+  if (rules < 0) throw new Error('Landlock could not create its rules')
   const READING = 0b1101n // executing, reading files, listing folders
   for (const path of [...reads, ...writes]) allow(rules, path, READING)
   for (const path of writes) allow(rules, path, rights)
-  if (Number(restrictSelf(RESTRICT_SELF, rules, 0)) !== 0) throw new Error('Landlock is refused')
+  if (Number(restrictSelf(RESTRICT_SELF, rules, 0)) !== 0)
+    throw new Error('Landlock refused its rules')
   closeSync(rules)
   return version
 }
@@ -65,7 +66,7 @@ function allow(rules, path, rights) {
   rule.writeInt32LE(descriptor, 8)
   const failed = Number(addRule(ADD_RULE, rules, PATH_BENEATH, rule, 0)) !== 0
   closeSync(descriptor)
-  if (failed) throw new Error(`Landlock takes no rule for ${path}`)
+  if (failed) throw new Error(`Landlock refused the rule for ${path}`)
 }
 
 /**

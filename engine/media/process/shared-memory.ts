@@ -28,7 +28,7 @@ export class SharedMemory {
     this.descriptor = createMemory('winnow', CLOSE_ON_EXEC | ALLOW_SEALING)
     const isSized = this.descriptor >= 0 && truncate(this.descriptor, BYTES) === 0
     if (!isSized || fcntl(this.descriptor, F_ADD_SEALS, SEALS) !== 0) {
-      throw new Error('the system gives no memory to share with another process')
+      throw new Error('the system provides no memory to share with another process')
     }
   }
 

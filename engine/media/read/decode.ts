@@ -150,7 +150,7 @@ class DecodedMixture implements Mixture {
     const all = samples === 1 ? '1 damaged sample' : `${samples} damaged samples`
     return [
       `Silenced ${all} of the source, the first at ${(first / this.sampleRate).toFixed(2)} s: ` +
-        'what is no number, or beyond +60 dBFS.',
+        'not a number, or beyond +60 dBFS.',
     ]
   }
 

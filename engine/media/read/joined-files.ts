@@ -97,7 +97,7 @@ const isStartOf = ({ mark, isStart }: Kind, head: Buffer): boolean =>
 
 const tooMany = (): ServiceError =>
   new ServiceError('INVALID_MEDIA', {
-    message: `The file is more than ${FILES_MAX} files, one after the other; split it.`,
+    message: `The file consists of more than ${FILES_MAX} files, one after the other; split it.`,
   })
 
 const OGG_HEADER_BYTES = 27

@@ -64,7 +64,7 @@ export class MediaClock {
     const more = this.#jumps > LISTED_MAX ? ` and ${this.#jumps - LISTED_MAX} times more` : ''
     return [
       `The clock of the source jumps or restarts at ${this.#listed.join(', ')} s${more}: ` +
-        'what follows is joined to what was before, without the time between.',
+        'the parts are joined without the time between them.',
     ]
   }
 

@@ -241,7 +241,7 @@ export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
 function noUsableAudio(streams: readonly Stream[]): ServiceError {
-  if (streams.some(isAudio)) return invalidMedia('The sound is in a coding that is not supported')
+  if (streams.some(isAudio)) return invalidMedia('The codec of the sound is not supported')
   return new ServiceError('NO_AUDIO_STREAM', {
     message: streams.some(isVideo)
       ? 'The video has no sound; send a video with an audio track, or an audio file.'

@@ -72,8 +72,8 @@ export function describeTracks(
   if (tracks.length < 2) return []
   if (isPaired) {
     return [
-      'The file has 2 tracks of one channel each, alike but for their sound: they are taken for ' +
-        'the two channels of one mixture. audio_track takes one of them.',
+      'The file has 2 tracks of one channel each that differ only in their sound: they are read ' +
+        'as the two channels of one mixture. Set audio_track to read one of them.',
     ]
   }
   const number = tracks.findIndex(({ index }) => index === chosen.index)
@@ -82,7 +82,7 @@ export function describeTracks(
   return [
     `The file has ${tracks.length} tracks of sound. Track ${describeTrack(chosen, number)} is ` +
       `separated; left out: ${others.slice(0, LISTED_MAX).join(', ')}${more}. ` +
-      'audio_track takes another.',
+      'Set audio_track to read another.',
   ]
 }
 

@@ -149,7 +149,7 @@ async function openDecoder(decoder: CodecContext, stream: Stream): Promise<void>
     )
   }
   const codec = transparencyDecoder(stream) ?? Codec.findDecoder(codecpar.codecId)
-  if (!codec) throw new Error('the video is in a coding that is not supported')
+  if (!codec) throw new Error('the codec of the video is not supported')
   decoder.allocContext3(codec)
   check(decoder.parametersToContext(codecpar), 'configure the decoder')
   decoder.pktTimebase = timeBase
