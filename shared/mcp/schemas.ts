@@ -127,10 +127,7 @@ export const RequestOutput = z.object({
   duration_seconds: z.number().optional(),
   outputs: z.array(Output).optional(),
   findings: z.array(FindingOutput).optional().describe('One for each prompt.'),
-  sounds: z
-    .array(SoundOutput)
-    .optional()
-    .describe('SoundOutput in the media, the most prominent first.'),
+  sounds: z.array(SoundOutput).optional().describe('Heard in the media, the most prominent first.'),
   delete_after: z.string().optional().describe('The outputs are kept until then.'),
   ...FAILURE,
 })

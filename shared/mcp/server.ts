@@ -233,7 +233,7 @@ function downloadTool(
   server.registerTool(
     'download',
     {
-      title: 'DownloadInput the outputs',
+      title: 'Download the outputs',
       description:
         'Saves all outputs of a COMPLETED separation to a folder on this machine, without ' +
         'overwriting existing files.',
