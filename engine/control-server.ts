@@ -9,47 +9,31 @@ import {
   engineControlService,
   enginePackage,
   type CancelOutcome,
-  type CatalogueModel,
-  type DescribedModel,
+  type DrainResult,
   type EngineDescription,
   type EngineStats,
   type FetchProgress,
-  type InstalledModel,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort, isEverywhere } from '../shared/local-url.ts'
 import type { Tls } from '../shared/process/tls-files.ts'
 import { serverCredentials } from '../shared/proto.ts'
 import { onPort } from '../shared/process/on-port.ts'
-import { beginTraceSpan, type TraceSpan } from '../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../shared/telemetry/tracing.ts'
+import { CallRefusal } from './call-refusal.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
-import { ModelRefusal } from './model-refusal.ts'
+import type { EngineModels } from './engine-models.ts'
+import type { ModelFetches } from './installing/model-fetches.ts'
 
 export interface ControlledEngine {
   describe(): EngineDescription
   stats(): EngineStats
   cancel(requestId: string): CancelOutcome
   /** A `deadlineMs` of 0 means the engine's own. */
-  drain(deadlineMs: number): Promise<{ finished: number; released: number }>
+  drain(deadlineMs: number): Promise<DrainResult>
   setBatching(batchFramesMax: number): void
-  /** Models that the engine holds or could load, in order of preference. */
-  listModels(): InstalledModel[]
-  /** Resolves once the model is loaded. @throws ModelRefusal */
-  loadModel(name: string): Promise<DescribedModel>
-  /** Resolves once the model is unloaded. @throws ModelRefusal */
-  unloadModel(name: string): Promise<void>
-  /** Models that could be fetched. */
-  listCatalogue(): CatalogueModel[]
-  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws ModelRefusal */
-  fetchModel(name: string, licenceAccepted: boolean): Promise<EngineFetch | null>
-  /** Resolves once the model is removed. @throws ModelRefusal */
-  removeModel(name: string): Promise<void>
-}
-
-/** A fetch in progress. */
-interface EngineFetch {
-  /** Calls `onProgress` at once and after each change; returns a function that stops following. */
-  follow(onProgress: (progress: FetchProgress) => void): () => void
+  models: Pick<EngineModels, 'list' | 'load' | 'unload'>
+  fetches: Pick<ModelFetches, 'list' | 'fetch' | 'remove'>
 }
 
 export interface ControlServer {
@@ -71,7 +55,7 @@ export async function startControlServer(
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
-  // A drained engine is alive until it is stopped: '' is what supervisors restart engines by.
+  // Supervisors restart engines by the status of '', and a drained engine is still alive.
   const notReady = () => health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
   const notServing = () => {
     health.setStatus('', 'NOT_SERVING')
@@ -96,77 +80,96 @@ function handlers(
   notReady: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
-    Describe: withTraceSpan<object, EngineDescription>('Describe', (_call, reply) =>
-      reply(null, engine.describe()),
-    ),
-    Cancel: withTraceSpan<{ request_id: string }, { outcome: CancelOutcome }>(
-      'Cancel',
-      (call, reply) => reply(null, { outcome: engine.cancel(call.request.request_id) }),
-    ),
-    Drain: withTraceSpan<{ deadline_ms: number }, DrainResult>('Drain', (call, reply) => {
+    Describe: unary('Describe', () => engine.describe()),
+    WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) =>
+      watchStats(engine, call),
+    Cancel: unary('Cancel', ({ request_id }: { request_id: string }) => ({
+      outcome: engine.cancel(request_id),
+    })),
+    Drain: unary('Drain', ({ deadline_ms }: { deadline_ms: number }) => {
       notReady()
-      answer(reply, engine.drain(call.request.deadline_ms))
+      return engine.drain(deadline_ms)
     }),
-    ...modelHandlers(engine),
-    ...fetchHandlers(engine),
-    SetBatching: withTraceSpan<Batching, Batching>('SetBatching', (call, reply) => {
-      const { batch_frames_max: frames } = call.request
+    SetBatching: unary('SetBatching', ({ batch_frames_max: frames }: Batching) => {
       const { least, most } = BATCH_FRAMES
       if (frames < least || frames > most) {
-        const details = `batch_frames_max must be ${least} to ${most}, not ${frames}`
-        reply({ code: grpc.status.INVALID_ARGUMENT, details })
-        return
+        const message = `batch_frames_max must be ${least} to ${most}, not ${frames}`
+        throw new CallRefusal('INVALID_ARGUMENT', message)
       }
       engine.setBatching(frames)
-      reply(null, { batch_frames_max: frames })
+      return { batch_frames_max: frames }
     }),
-    WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) => {
-      const asked = call.request.interval_ms || INTERVAL_MS.usual
-      const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
-      spanOf('WatchStats', call)?.end() // the span must not last as long as the stream
-      call.write(engine.stats())
-      const timer = setInterval(() => {
-        if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
-      }, intervalMs)
-      call.on('cancelled', () => clearInterval(timer))
+    ListModels: unary('ListModels', () => ({ models: engine.models.list() })),
+    LoadModel: unary('LoadModel', ({ name }: ModelName) => engine.models.load(name)),
+    UnloadModel: unary('UnloadModel', async ({ name }: ModelName) => {
+      await engine.models.unload(name)
+      return {}
+    }),
+    ListCatalogue: unary('ListCatalogue', () => ({ models: engine.fetches.list() })),
+    FetchModel: (call: FetchCall) => {
+      followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
     },
+    RemoveModel: unary('RemoveModel', async ({ name }: ModelName) => {
+      await engine.fetches.remove(name)
+      return {}
+    }),
   }
 }
 
-const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListModels: withTraceSpan<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
-    answer(
-      reply,
-      Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be damaged
-    ),
-  ),
-  LoadModel: withTraceSpan<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
-    answer(reply, engine.loadModel(call.request.name)),
-  ),
-  UnloadModel: withTraceSpan<{ name: string }, object>('UnloadModel', (call, reply) =>
-    answer(
-      reply,
-      engine.unloadModel(call.request.name).then(() => ({})),
-    ),
-  ),
-})
+interface Batching {
+  batch_frames_max: number
+}
 
-const fetchHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListCatalogue: withTraceSpan<object, { models: CatalogueModel[] }>(
-    'ListCatalogue',
-    (_call, reply) => reply(null, { models: engine.listCatalogue() }),
-  ),
-  FetchModel: (call: FetchCall) => {
-    spanOf('FetchModel', call)?.end() // the span must not last as long as the stream
-    followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
-  },
-  RemoveModel: withTraceSpan<{ name: string }, object>('RemoveModel', (call, reply) =>
-    answer(
-      reply,
-      engine.removeModel(call.request.name).then(() => ({})),
-    ),
-  ),
-})
+interface ModelName {
+  name: string
+}
+
+/** Answers a call with what `work` returns; a CallRefusal that it throws has its own status. */
+const unary =
+  <Request, Reply>(
+    method: string,
+    work: (request: Request) => Reply | Promise<Reply>,
+  ): grpc.handleUnaryCall<Request, Reply> =>
+  (call, reply) => {
+    inCallSpan(method, call, async () => work(call.request)).then(
+      (value) => reply(null, value),
+      (error: Error) => reply(statusOf(error)),
+    )
+  }
+
+/** Runs `work` in a span if the call has a trace context. */
+function inCallSpan<T>(
+  method: string,
+  { metadata }: { metadata: grpc.Metadata },
+  work: () => Promise<T>,
+): Promise<T> {
+  const [from] = metadata.get('traceparent')
+  if (typeof from !== 'string') return work()
+  return inTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from }, work)
+}
+
+/** Marks the start of a stream in the caller's trace: a span would last as long as the stream. */
+const traceStart = (method: string, call: { metadata: grpc.Metadata }): void =>
+  void inCallSpan(method, call, async () => undefined)
+
+function statusOf(error: Error): Pick<grpc.ServiceError, 'code' | 'details'> {
+  const status = error instanceof CallRefusal ? error.status : 'INTERNAL'
+  return { code: grpc.status[status], details: error.message }
+}
+
+function watchStats(
+  engine: ControlledEngine,
+  call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>,
+): void {
+  traceStart('WatchStats', call)
+  const askedMs = call.request.interval_ms || INTERVAL_MS.usual
+  const intervalMs = Math.min(Math.max(askedMs, INTERVAL_MS.least), INTERVAL_MS.most)
+  call.write(engine.stats())
+  const timer = setInterval(() => {
+    if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
+  }, intervalMs)
+  call.on('cancelled', () => clearInterval(timer))
+}
 
 type FetchCall = grpc.ServerWritableStream<
   { name: string; licence_accepted: boolean },
@@ -175,8 +178,9 @@ type FetchCall = grpc.ServerWritableStream<
 
 /** Reports the progress of a fetch until its end, or until the caller leaves. */
 async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<void> {
+  traceStart('FetchModel', call)
   const { name, licence_accepted: licenceAccepted } = call.request
-  const fetch = await engine.fetchModel(name, licenceAccepted)
+  const fetch = await engine.fetches.fetch(name, licenceAccepted)
   if (call.cancelled) return
   const tell = (progress: FetchProgress) => {
     const isLast = progress.state === 'INSTALLED' || progress.state === 'FAILED'
@@ -185,49 +189,4 @@ async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<v
   }
   if (fetch) call.on('cancelled', fetch.follow(tell))
   else tell({ state: 'INSTALLED', bytes: 0, bytes_total: 0, problem: '' })
-}
-
-/** Replies with the result of `work`; a refusal has a status of its own. */
-function answer<Reply>(reply: grpc.sendUnaryData<Reply>, work: Promise<Reply>): void {
-  work.then(
-    (value) => reply(null, value),
-    (error: Error) => reply(statusOf(error)),
-  )
-}
-
-function statusOf(error: Error): Pick<grpc.ServiceError, 'code' | 'details'> {
-  const status = error instanceof ModelRefusal ? error.status : 'INTERNAL'
-  return { code: grpc.status[status], details: error.message }
-}
-
-interface DrainResult {
-  finished: number
-  released: number
-}
-
-interface Batching {
-  batch_frames_max: number
-}
-
-/** Records a call with a trace context as a span, until its reply. */
-const withTraceSpan =
-  <Request, Reply>(
-    method: string,
-    handle: grpc.handleUnaryCall<Request, Reply>,
-  ): grpc.handleUnaryCall<Request, Reply> =>
-  (call, reply) => {
-    const span = spanOf(method, call)
-    if (!span) return handle(call, reply)
-    span.run(() =>
-      handle(call, (error, ...value) => {
-        span.end(error ?? undefined)
-        reply(error, ...value)
-      }),
-    )
-  }
-
-function spanOf(method: string, { metadata }: { metadata: grpc.Metadata }): TraceSpan | null {
-  const [from] = metadata.get('traceparent')
-  if (typeof from !== 'string') return null
-  return beginTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from })
 }

@@ -13,7 +13,7 @@ import { CHANNELS_MAX, type ModelDescription } from '../models/model.ts'
 import type { DescribedModel, InstalledModel, ModelState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Computes } from './compute/computes.ts'
-import { ModelRefusal } from './model-refusal.ts'
+import { CallRefusal } from './call-refusal.ts'
 
 interface EngineModelsOptions {
   folders: ModelFolders
@@ -31,7 +31,6 @@ interface EngineModelsOptions {
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
-  /** Position in the order of preference. */
   readonly rank: number
   state: ModelState
   problem: string
@@ -89,21 +88,19 @@ export class EngineModels {
     })
   }
 
-  /** Resolves once the model is loaded. @throws ModelRefusal */
+  /** Resolves once the model is loaded. @throws CallRefusal */
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
-    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // since jobs use it, it is loaded
+    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // jobs still use it
     if (entry.state === 'NOT_LOADED') entry.loading = this.#load(entry)
     await entry.loading
     const loaded = this.#descriptions.find((description) => description.name === name)
     if (loaded) return describeModel(loaded)
-    throw new ModelRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
+    throw new CallRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
-  /**
-   * Resolves once jobs that use the model have ended and its memory is free. @throws ModelRefusal
-   */
+  /** Resolves once no job uses the model and its memory is free. @throws CallRefusal */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
     const entry = this.#entries.get(name)
@@ -117,7 +114,7 @@ export class EngineModels {
       await this.#options.computes.unload(name)
       this.#options.log.info({ model: name }, 'unloaded a model')
     } else if (state !== 'NOT_LOADED') {
-      throw new ModelRefusal('FAILED_PRECONDITION', `${name} was loaded again meanwhile.`)
+      throw new CallRefusal('FAILED_PRECONDITION', `${name} was loaded again meanwhile.`)
     }
   }
 
@@ -150,7 +147,7 @@ export class EngineModels {
       entry.problem = (cause as Error).message
       this.#set(entry, 'NOT_LOADED')
       log.warn({ model, err: cause }, 'a model could not be loaded')
-      throw new ModelRefusal('FAILED_PRECONDITION', entry.problem, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', entry.problem, { cause })
     } finally {
       entry.loading = null
     }
@@ -159,7 +156,7 @@ export class EngineModels {
   #assertMayUnload({ choice, state }: Entry): void {
     const { folders, computes } = this.#options
     const { name } = choice
-    const refuse = (why: string) => new ModelRefusal('FAILED_PRECONDITION', why)
+    const refuse = (why: string) => new CallRefusal('FAILED_PRECONDITION', why)
     if (isBuiltIn(choice, folders)) throw refuse(`${name} came with Winnow: it stays loaded.`)
     if (!computes.canUnload(name)) {
       throw refuse(
@@ -189,7 +186,6 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
-  /** Models for new jobs, the preferred one first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),
@@ -215,16 +211,16 @@ export class EngineModels {
       .map(({ choice }) => choice)
     const named = namedModels.filter(isThere)
     const choices = [...named, ...availableChoices(folders), ...held]
-    const byName = new Map(choices.map((choice) => [choice.name, choice])) // what it holds counts
+    const byName = new Map(choices.map((choice) => [choice.name, choice])) // held models win
     return [...byName.values()]
   }
 
   #choiceOf(name: string): ModelChoice {
     const choices = this.#choices()
-    const choice = choices.find((each) => each.name === name)
+    const choice = choices.find((candidate) => candidate.name === name)
     if (choice) return choice
-    const names = choices.map((each) => each.name).join(', ')
-    throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
+    const names = choices.map((candidate) => candidate.name).join(', ')
+    throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
   }
 
   #entryOf(choice: ModelChoice): Entry {
@@ -237,7 +233,6 @@ export class EngineModels {
   }
 }
 
-/** Describes a model for gateways. */
 export const describeModel = (model: ModelDescription): DescribedModel => ({
   name: model.name,
   answers: model.answers,

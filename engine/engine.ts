@@ -2,7 +2,7 @@
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { EngineDescription } from '../shared/engine-control.ts'
+import type { DrainResult, EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
@@ -33,7 +33,6 @@ import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
   config: EngineConfig
-  /** Winnow's version. */
   version: string
   computes: Computes
   broker: Broker
@@ -50,10 +49,9 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
-  /** Starts to lease jobs. */
   start(): Promise<void>
   /** Leases no more jobs, and releases the open ones to the queue. */
-  giveBack(): Promise<{ finished: number; released: number }>
+  release(): Promise<DrainResult>
 }
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -99,10 +97,11 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     start: () => scratch.watch().then(() => intake.start()),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
-    giveBack: () => intake.drain(0),
+    release: () => intake.drain(0),
     setBatching: (batchFramesMax) => budgets.set(batchFramesMax),
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    ...modelCalls(deps, engineModels),
+    models: engineModels,
+    fetches: createFetches(deps, engineModels),
     describe: () => ({ ...describe(deps, engineModels, budgets), started_at_ms: startedAtMs }),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
@@ -115,27 +114,13 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 }
 
-type ModelCalls = Pick<
-  ControlledEngine,
-  'listModels' | 'loadModel' | 'unloadModel' | 'listCatalogue' | 'fetchModel' | 'removeModel'
->
-
-function modelCalls({ config, fetchEnvironment }: EngineDeps, models: EngineModels): ModelCalls {
-  const fetches = new ModelFetches({
+const createFetches = ({ config, fetchEnvironment }: EngineDeps, models: EngineModels) =>
+  new ModelFetches({
     folder: config.modelFolders.installed,
     environment: fetchEnvironment,
     named: config.namedModels.map(({ name }) => name),
     models,
   })
-  return {
-    listModels: () => models.list(),
-    loadModel: (name) => models.load(name),
-    unloadModel: (name) => models.unload(name),
-    listCatalogue: () => fetches.list(),
-    fetchModel: (name, licenceAccepted) => fetches.fetch(name, licenceAccepted),
-    removeModel: (name) => fetches.remove(name),
-  }
-}
 
 function createScheduler(
   { computes, metrics }: EngineDeps,
@@ -173,9 +158,8 @@ function createModels(
 }
 
 /**
- * Serves a job with the current models, and keeps those that it uses until it ends. A job that
- * names a model which was unloaded since it was leased is released to the queue, where engines with
- * the model find it.
+ * Serves a job with the current models, and keeps those that it uses until it ends. If its model
+ * was unloaded since the lease, the job is released, so that another engine finds it.
  */
 function withModels(
   job: Job,
@@ -191,13 +175,12 @@ function withModels(
   return serve(models, jobSignal).finally(used)
 }
 
-/** Records how long an attempt waited and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // another machine's clock
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // clocks of two machines
   const startedAt = clock.elapsed()
   metrics.began(waitedMs / 1_000)
   const outcome = await separate()
@@ -206,10 +189,7 @@ async function recordTimes(
   return outcome
 }
 
-/**
- * Traces an attempt as one span. Only the first delivery's span belongs to the trace of its
- * request.
- */
+/** Traces an attempt as one span. Only the first delivery belongs to the request's trace. */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,

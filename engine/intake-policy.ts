@@ -3,28 +3,26 @@
 import type { JobQueue } from '../shared/broker/broker.ts'
 
 /** What the policy needs to know of an open job. */
-export interface HeldJob {
+export interface OpenJob {
   queue: JobQueue
   /** How often the job has been delivered, including this time. */
   deliveries: number
   /** Whether it has been allowed to begin. */
-  begun: boolean
+  hasBegun: boolean
 }
 
 /**
- * From this delivery on a job runs alone. Deliveries are used up by leases that lapse, mostly
- * together with their engine, so the job may be what crashes engines and must not take other jobs
- * with it.
+ * From this delivery on a job runs alone, because what uses up deliveries are mostly engines that
+ * crash, perhaps because of the job.
  */
 const SUSPECT_DELIVERIES = 3
 
-const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
+const isSuspect = ({ deliveries }: OpenJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
 /**
- * How much of an engine the jobs of a queue may fill, together with those of all queues before it.
- * So each queue has a part that no queue before it can take, which keeps room for a short job
- * beside any number of long ones, for an account's only job beside the many of others, and for
- * interactive jobs beside those that can wait.
+ * How much of an engine the jobs of a queue and of all queues before it may fill. So each queue has
+ * a part that no queue before it can take: for short jobs beside long ones, for an account's only
+ * job beside the many of others, and for interactive jobs beside batch jobs.
  */
 const SHARES: Readonly<Record<JobQueue, number>> = {
   batch: 1 / 8,
@@ -34,34 +32,30 @@ const SHARES: Readonly<Record<JobQueue, number>> = {
   short: 1,
 }
 
-/**
- * Whether a job of the queue may be leased.
- * @param pulls queues from which a job may be about to arrive
- */
+/** Whether a job of the queue may be leased. @param pulls queues with an open pull */
 export function mayLease(
   queue: JobQueue,
   {
-    inHand,
+    inFlight,
     pulls,
     jobsMax,
-  }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[]; jobsMax: number },
+  }: { inFlight: readonly OpenJob[]; pulls: readonly JobQueue[]; jobsMax: number },
 ): boolean {
-  const taken = [...inHand.map((job) => job.queue), ...pulls]
+  const taken = [...inFlight.map((job) => job.queue), ...pulls]
   const upToQueue = taken.filter((other) => SHARES[other] <= SHARES[queue])
   const most = Math.max(1, Math.round(SHARES[queue] * jobsMax))
-  return taken.length < jobsMax && upToQueue.length < most && !inHand.some(isSuspect)
+  return taken.length < jobsMax && upToQueue.length < most && !inFlight.some(isSuspect)
 }
 
 /**
- * Whether `job`, one of those in flight, may begin now. If not, it is asked again after each end of
- * a job or a pull. A job that runs alone waits for open pulls, because their jobs would otherwise
- * wait behind it and be lost with the engine.
+ * Whether `job` may begin now; asked again after each end of a job or a pull. A suspect waits for
+ * open pulls, whose jobs would otherwise wait behind it and be lost with the engine.
  */
 export function mayBegin(
-  job: HeldJob,
-  { inHand, pulls }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[] },
+  job: OpenJob,
+  { inFlight, pulls }: { inFlight: readonly OpenJob[]; pulls: readonly JobQueue[] },
 ): boolean {
-  const begun = inHand.filter((other) => other !== job && other.begun)
-  if (isSuspect(job)) return begun.length === 0 && pulls.length === 0
-  return !begun.some(isSuspect)
+  const others = inFlight.filter((other) => other !== job && other.hasBegun)
+  if (isSuspect(job)) return others.length === 0 && pulls.length === 0
+  return !others.some(isSuspect)
 }

@@ -1,13 +1,10 @@
-/**
- * Leases jobs while there is room, keeps their leases alive, and ends each lease according to the
- * outcome of its job.
- */
+/** Leases jobs while there is room, keeps the leases alive, and ends them by the jobs' outcomes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
-import type { EngineState } from '../shared/engine-control.ts'
+import type { DrainResult, EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
-import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
+import { mayBegin, mayLease, type OpenJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
@@ -23,7 +20,7 @@ interface IntakeOptions {
   log: Logger
 }
 
-interface JobInHand extends HeldJob {
+interface JobInFlight extends OpenJob {
   stop: AbortController
   /** Ends the job's wait for its turn. */
   begin(): void
@@ -36,15 +33,12 @@ const PULL_MS = 1_000
 const NAMED_EVERY_MS = 1_000
 /** How long to wait after a failure of the broker. */
 const RETRY_MS = 1_000
-/**
- * How long a job is delayed if its events could not be stored: 5 s, then three times as long each
- * time (10 min in total).
- */
+/** Delay of a job whose events could not be stored: 5 s, tripled each time (10 min in total). */
 const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
   readonly #options: IntakeOptions
-  readonly #inHand = new Map<string, JobInHand>()
+  readonly #inFlight = new Map<string, JobInFlight>()
   /** Queues with an open pull, for each of which a slot is reserved. */
   readonly #pulls: JobQueue[] = []
   #awaitingRoom: (() => void)[] = []
@@ -62,20 +56,20 @@ export class Intake {
   }
 
   get jobs(): number {
-    return this.#inHand.size
+    return this.#inFlight.size
   }
 
   get state(): EngineState {
     if (this.#draining) return 'DRAINING'
     const { jobsMax, outage } = this.#options
-    const inHand = [...this.#inHand.values()]
-    if (!mayLease('short', { inHand, pulls: [], jobsMax })) return 'BUSY'
+    const inFlight = [...this.#inFlight.values()]
+    if (!mayLease('short', { inFlight, pulls: [], jobsMax })) return 'BUSY'
     return outage() ? 'PAUSED' : 'READY'
   }
 
   /** Cancels a job in flight; false if it is not in flight. */
   cancel(requestId: string): boolean {
-    const job = this.#inHand.get(requestId)
+    const job = this.#inFlight.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
     this.#beginEligible()
     return job !== undefined
@@ -85,11 +79,11 @@ export class Intake {
    * Leases no more jobs, and resolves when all have ended. Jobs that are still open after
    * `deadlineMs` are released to the queue.
    */
-  async drain(deadlineMs: number): Promise<{ finished: number; released: number }> {
+  async drain(deadlineMs: number): Promise<DrainResult> {
     this.#draining = true
     this.#wake()
     await this.#pulling
-    const jobs = [...this.#inHand.values()]
+    const jobs = [...this.#inFlight.values()]
     const release = setTimeout(() => {
       for (const { stop } of jobs) stop.abort(new JobStopped('drained'))
       this.#beginEligible()
@@ -112,7 +106,7 @@ export class Intake {
         continue
       }
       await this.#pullOnce(queue)
-      await Promise.resolve() // of two queues with room for one job, the one that waited gets it
+      await Promise.resolve() // lets a queue that waited for room go first
     }
   }
 
@@ -147,8 +141,8 @@ export class Intake {
   }
 
   #mayLease(queue: JobQueue): boolean {
-    const inHand = [...this.#inHand.values()]
-    return mayLease(queue, { inHand, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
+    const inFlight = [...this.#inFlight.values()]
+    return mayLease(queue, { inFlight, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
   }
 
   /** Called when a job ends or a pull returns. */
@@ -164,38 +158,34 @@ export class Intake {
       job: { request_id: requestId },
       deliveries,
     } = lease
-    if (this.#inHand.has(requestId)) {
-      // The lease lapsed while the job was open. The job goes on, and its heartbeats hold it,
-      // whatever delivery they belong to. A nak would use up another delivery.
+    if (this.#inFlight.has(requestId)) {
+      // The lease lapsed while the job ran. Heartbeats of any delivery keep it, and a nak would use
+      // up another delivery.
       lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    // A job that arrives during a drain is released by its events, because a nak would count as a
-    // delivery.
+    // During a drain the job's events release it, because a nak would count as a delivery.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
       begin = resolve
     })
     const ended = this.#serve(lease, stop, beginning).finally(() => {
-      this.#inHand.delete(requestId)
+      this.#inFlight.delete(requestId)
       this.#wake()
     })
-    this.#inHand.set(requestId, { queue, deliveries, begun: false, begin, stop, ended })
+    this.#inFlight.set(requestId, { queue, deliveries, hasBegun: false, begin, stop, ended })
     this.#beginEligible()
   }
 
-  /**
-   * Begins the jobs whose turn has come. A job that was stopped while it waited needs no slot to
-   * report its end.
-   */
+  /** Begins jobs whose turn has come. A stopped job needs no slot to report its end. */
   #beginEligible(): void {
-    const inHand = [...this.#inHand.values()]
-    for (const job of inHand) {
+    const inFlight = [...this.#inFlight.values()]
+    for (const job of inFlight) {
       const isStopped = job.stop.signal.aborted
-      if (job.begun || !(isStopped || mayBegin(job, { inHand, pulls: this.#pulls }))) continue
-      job.begun = true
+      if (job.hasBegun || !(isStopped || mayBegin(job, { inFlight, pulls: this.#pulls }))) continue
+      job.hasBegun = true
       job.begin()
     }
   }
@@ -213,8 +203,7 @@ export class Intake {
       log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
-      // The job's event is stored. If the ack is lost, the job is delivered again, and its uploads
-      // are refused.
+      // The job's event is stored. If it is delivered again, its uploads are refused.
       log.warn({ err: error, request_id: lease.job.request_id }, 'a job could not be acknowledged')
       return 'interrupted'
     } finally {

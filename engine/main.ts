@@ -1,7 +1,4 @@
-/**
- * The engine process: configuration, compute, broker, intake and control server. It drains when
- * stopped.
- */
+/** The engine process: configuration, compute, broker, intake and control server. */
 
 import { deviceDefaults, oneGpu } from '../models/tensorflow/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
@@ -32,13 +29,9 @@ import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
-/** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
-/**
- * How long a shutdown may take in addition to the drain. With a broker that does not answer, the
- * pending pull, the reports of released jobs and closing take some seconds each.
- */
+/** How long a shutdown may take besides the drain, if a broker does not answer. */
 const STOP_MS_MAX = 30_000
 
 collectLessOften()
@@ -108,7 +101,7 @@ const metricsServer =
 
 announce()
 const announcements = setInterval(announce, ANNOUNCE_MS)
-// Installed before the first job is leased: a process that ended without this would keep its lease.
+// Comes before the first lease, which a process that ends without this would keep.
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
   manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
@@ -176,7 +169,7 @@ async function end(reason: string): Promise<void> {
   limitStop(0)
   control.notServing()
   try {
-    log.info(await engine.giveBack(), 'released its jobs')
+    log.info(await engine.release(), 'released its jobs')
     await stop()
   } finally {
     process.exit(1)

@@ -2,9 +2,7 @@
 export interface Clock {
   /** Milliseconds since the epoch. Jumps when the machine's clock is set. */
   now(): number
-  /**
-   * Milliseconds since some fixed moment. Never jumps, so use it to measure waits in this process.
-   */
+  /** Milliseconds since some fixed moment. Never jumps, so use it to measure waits. */
   elapsed(): number
 }
 

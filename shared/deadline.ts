@@ -4,13 +4,12 @@ interface Deadline {
   ms: number
   /** Creates the error for when time is up. */
   late: () => Error
-  /** Aborts the work earlier. */
   signal: AbortSignal | undefined
 }
 
 /**
  * Runs `work` with a signal that fires when time is up, or earlier with `signal`.
- * @throws the reason of the signal once it has fired; otherwise whatever `work` throws
+ * @throws the signal's reason once it has fired; otherwise whatever `work` throws
  */
 export async function withDeadline<T>(
   { ms, late, signal }: Deadline,

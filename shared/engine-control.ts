@@ -85,17 +85,14 @@ export interface FetchProgress {
 /** A model that an engine knows and, unless it is built in, can fetch. */
 export interface CatalogueModel {
   name: string
-  /** The kind of network. */
   kind: string
   /** One sentence. */
   summary: string
-  /** Size of the download. */
   megabytes: number
   /** What is known about the licence of the weights, in sentences. */
   licence: string
   /** The licence in a word or two. */
   licence_word: string
-  /** The page that states the licence. */
   licence_url: string
   /** Whether the licence must be accepted. */
   licence_question: boolean
@@ -103,21 +100,23 @@ export interface CatalogueModel {
   source: string
   /** Its last fetch since the engine started; null if that installed it or there was none. */
   fetch: FetchProgress | null
-  /** Whether set-up fetches it. */
   built_in: boolean
 }
 
 /** A fetch that an engine has started or joined; it stops once nobody follows it any more. */
-export interface FollowedFetch {
-  /**
-   * Resolves with the final state.
-   * @throws Error if the engine goes away first
-   */
+interface FetchInProgress {
+  /** Resolves with the final state. @throws Error if the engine goes away first */
   ended: Promise<FetchProgress>
   leave(): void
 }
 
 export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
+
+/** How many jobs ended while an engine drained, and how many went back to the queue. */
+export interface DrainResult {
+  finished: number
+  released: number
+}
 
 /** The name under which the standard health service reports whether the engine takes jobs. */
 export const ENGINE_SERVICE = 'winnow.engine.v1.EngineControl'
@@ -127,37 +126,10 @@ export const enginePackage = loadProto('engine.proto')
 export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
 
 const CALL_DEADLINE_MS = 2_000
-/**
- * How long a caller waits for a model to be loaded or unloaded; the work continues without the
- * caller.
- */
+/** For loading, unloading and removing a model; the work continues without the caller. */
 const MODEL_DEADLINE_MS = 10 * MINUTE_MS
 
-export interface EngineClient {
-  describe(): Promise<EngineDescription>
-  /** Returns its current statistics. */
-  stats(): Promise<EngineStats>
-  cancel(requestId: string): Promise<CancelOutcome>
-  /** Resolves when no job is open any more, at the latest one second after `deadlineMs`. */
-  drain(deadlineMs: number): Promise<{ finished: number; released: number }>
-  /** Sets the frame budget of a batch and resolves with it. */
-  setBatching(batchFramesMax: number): Promise<number>
-  /** Returns the models that it has or could load, in order of preference. */
-  listModels(): Promise<InstalledModel[]>
-  /** Resolves with the model once it is loaded, within `deadlineMs` (default: 10 minutes). */
-  loadModel(name: string, deadlineMs?: number): Promise<DescribedModel>
-  /** Resolves once the model is unloaded, within `deadlineMs` (default: 10 minutes). */
-  unloadModel(name: string, deadlineMs?: number): Promise<void>
-  /** Returns the models that it knows. */
-  listCatalogue(): Promise<CatalogueModel[]>
-  /** Resolves once the engine has started to fetch the model, or has joined a running fetch. */
-  fetchModel(name: string, licenceAccepted: boolean): Promise<FollowedFetch>
-  /** Resolves once the model is removed, within `deadlineMs` (default: 10 minutes). */
-  removeModel(name: string, deadlineMs?: number): Promise<void>
-  /** Calls `onStats` at once and then every `intervalMs` until the returned function is called. */
-  watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
-  close(): void
-}
+export type EngineClient = ReturnType<typeof connectEngine>
 
 interface EngineTls {
   tls?: Tls | undefined
@@ -167,13 +139,13 @@ interface EngineTls {
 
 /**
  * Returns a client of the engine at `address` (`host:port`). Calls reject with a gRPC error if the
- * engine does not answer within two seconds, or within the time that the call states. A call made
- * within a trace becomes part of it.
+ * engine does not answer within two seconds, or ten minutes for a model to be loaded, unloaded or
+ * removed. A call made within a trace becomes part of it.
  */
-export function connectEngine(address: string, { tls, name }: EngineTls = {}): EngineClient {
+export function connectEngine(address: string, { tls, name: certificateName }: EngineTls = {}) {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
   const client = new Client(address, channelCredentials(tls), {
-    ...(tls && name && { 'grpc.ssl_target_name_override': name }),
+    ...(tls && certificateName && { 'grpc.ssl_target_name_override': certificateName }),
   })
   const call = <Reply>(method: string, request: object, deadlineMs = CALL_DEADLINE_MS) =>
     runTraced(
@@ -183,46 +155,47 @@ export function connectEngine(address: string, { tls, name }: EngineTls = {}): E
           const options = { deadline: Date.now() + deadlineMs }
           const done = (error: grpc.ServiceError | null, reply: Reply) =>
             error ? reject(error) : resolve(reply)
-          client[method]?.(request, metadata, options, done)
+          client[method]!(request, metadata, options, done)
         }),
     )
   return {
     describe: async () => withModels(await call('Describe', {})),
     stats: () => runTraced('WatchStats', (metadata) => firstStats(client, metadata)),
-    async cancel(requestId) {
+    async cancel(requestId: string) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
       return reply.outcome
     },
-    async setBatching(batchFramesMax) {
-      const reply = await call<{ batch_frames_max: number }>('SetBatching', {
-        batch_frames_max: batchFramesMax,
-      })
-      return reply.batch_frames_max
+    /** Resolves when no job is open any more, at the latest one second after `deadlineMs`. */
+    drain: (deadlineMs: number) =>
+      call<DrainResult>('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
+    /** Sets the frame budget of a batch and resolves with it. */
+    async setBatching(batchFramesMax: number) {
+      const batching = { batch_frames_max: batchFramesMax }
+      return (await call<typeof batching>('SetBatching', batching)).batch_frames_max
     },
+    /** Returns the models that it has or could load, in order of preference. */
     async listModels() {
-      const reply = await call<{ models: InstalledModel[] }>('ListModels', {})
-      return reply.models
+      return (await call<{ models: InstalledModel[] }>('ListModels', {})).models
     },
-    loadModel: (name, deadlineMs = MODEL_DEADLINE_MS) => call('LoadModel', { name }, deadlineMs),
-    async unloadModel(name, deadlineMs = MODEL_DEADLINE_MS) {
-      await call('UnloadModel', { name }, deadlineMs)
+    loadModel: (name: string) => call<DescribedModel>('LoadModel', { name }, MODEL_DEADLINE_MS),
+    async unloadModel(name: string) {
+      await call('UnloadModel', { name }, MODEL_DEADLINE_MS)
     },
+    /** Returns the models that it knows. */
     async listCatalogue() {
-      const reply = await call<{ models: CatalogueModel[] }>('ListCatalogue', {})
-      return reply.models
+      return (await call<{ models: CatalogueModel[] }>('ListCatalogue', {})).models
     },
-    fetchModel: (name, licenceAccepted) =>
+    /** Resolves once the engine has started to fetch the model, or has joined a running fetch. */
+    fetchModel: (name: string, licenceAccepted: boolean) =>
       runTraced('FetchModel', (metadata) =>
-        followFetch(client, metadata, { name, licenceAccepted }),
+        followFetch(client, metadata, { name, licence_accepted: licenceAccepted }),
       ),
-    async removeModel(name, deadlineMs = MODEL_DEADLINE_MS) {
-      await call('RemoveModel', { name }, deadlineMs)
+    async removeModel(name: string) {
+      await call('RemoveModel', { name }, MODEL_DEADLINE_MS)
     },
-    drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
-    watchStats(intervalMs, onStats) {
-      const stream = client.WatchStats?.({
-        interval_ms: intervalMs,
-      }) as unknown as grpc.ClientReadableStream<EngineStats>
+    /** Calls `onStats` at once and every `intervalMs` until the returned function is called. */
+    watchStats(intervalMs: number, onStats: (stats: EngineStats) => void) {
+      const stream = openStream<EngineStats>(client, 'WatchStats', { interval_ms: intervalMs })
       stream.on('data', onStats)
       stream.on('error', () => stream.cancel())
       return () => stream.cancel()
@@ -232,10 +205,9 @@ export function connectEngine(address: string, { tls, name }: EngineTls = {}): E
 }
 
 /** Why an engine has not done what it was asked to do. */
-export interface EngineProblem {
+interface EngineProblem {
   /** `away`: nobody knows; `old`: its version can't do it. */
   kind: 'not found' | 'refused' | 'old' | 'away'
-  /** A sentence. */
   message: string
 }
 
@@ -258,10 +230,7 @@ const withModels = (described: EngineDescription): EngineDescription => {
   return { ...described, model, models: [model] }
 }
 
-/**
- * Runs `work` in a span of the active trace, with metadata to pass it on; without a trace, runs it
- * alone.
- */
+/** Runs `work` in a span of the active trace, if any, with metadata to pass it on. */
 function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)
@@ -271,41 +240,36 @@ function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise
   })
 }
 
+type ServiceClient = InstanceType<grpc.ServiceClientConstructor>
+
+const openStream = <Message>(
+  client: ServiceClient,
+  method: string,
+  request: object,
+  metadata = new grpc.Metadata(),
+  options: grpc.CallOptions = {},
+): grpc.ClientReadableStream<Message> => client[method]!(request, metadata, options)
+
 /** Returns the first message of the statistics stream, which is sent at once. */
-function firstStats(client: grpc.Client, metadata: grpc.Metadata): Promise<EngineStats> {
+function firstStats(client: ServiceClient, metadata: grpc.Metadata): Promise<EngineStats> {
   const options = { deadline: Date.now() + CALL_DEADLINE_MS }
-  const { path, requestSerialize, responseDeserialize } = engineControlService.WatchStats!
-  const stream = client.makeServerStreamRequest<object, EngineStats>(
-    path,
-    requestSerialize,
-    responseDeserialize as (bytes: Buffer) => EngineStats,
-    {},
-    metadata,
-    options,
-  )
+  const stream = openStream<EngineStats>(client, 'WatchStats', {}, metadata, options)
   return new Promise((resolve, reject) => {
     stream.on('data', (stats: EngineStats) => {
       resolve(stats)
       stream.cancel()
     })
-    stream.on('error', reject) // after the first, of our own cancel
+    stream.on('error', reject) // after the first message, of our own cancel
   })
 }
 
 /** Resolves with the first message; the stream stays open as long as the fetch runs. */
 function followFetch(
-  client: grpc.Client,
+  client: ServiceClient,
   metadata: grpc.Metadata,
-  { name, licenceAccepted }: { name: string; licenceAccepted: boolean },
-): Promise<FollowedFetch> {
-  const { path, requestSerialize, responseDeserialize } = engineControlService.FetchModel!
-  const stream = client.makeServerStreamRequest<object, FetchProgress>(
-    path,
-    requestSerialize,
-    responseDeserialize as (bytes: Buffer) => FetchProgress,
-    { name, licence_accepted: licenceAccepted },
-    metadata,
-  )
+  request: { name: string; licence_accepted: boolean },
+): Promise<FetchInProgress> {
+  const stream = openStream<FetchProgress>(client, 'FetchModel', request, metadata)
   return new Promise((resolve, reject) => {
     let last: FetchProgress
     const ended = new Promise<FetchProgress>((resolveEnd, rejectEnd) => {
@@ -316,6 +280,6 @@ function followFetch(
       last = progress
       resolve({ ended, leave: () => stream.cancel() })
     })
-    ended.then(() => reject(new Error('the engine said nothing of the fetch')), reject)
+    ended.then(() => reject(new Error('the engine reported nothing about the fetch')), reject)
   })
 }

@@ -11,7 +11,7 @@ export interface EngineTotals {
   audio_seconds_total: number
 }
 
-export interface EnginesLook {
+export interface FleetSnapshot {
   /** When, as ISO 8601. */
   at: string
   engines: readonly EngineTotals[]
@@ -21,7 +21,7 @@ export interface EnginesLook {
 const WINDOW_MS = 60_000
 
 /** Keeps the looks of the last minute, and adds one. @returns the oldest: rates count from it */
-export function keepLook<Look extends EnginesLook>(looks: Look[], look: Look): Look {
+export function rememberSnapshot<Look extends FleetSnapshot>(looks: Look[], look: Look): Look {
   const oldest = Date.parse(look.at) - WINDOW_MS
   while (looks[0] && Date.parse(looks[0].at) < oldest) looks.shift()
   looks.push(look)
@@ -43,13 +43,13 @@ const NOTHING = { steps_total: 0, frames_total: 0, busy_seconds_total: 0, audio_
 export function ratesOf(
   engine: EngineTotals,
   at: string,
-  before: EnginesLook | undefined,
+  before: FleetSnapshot | undefined,
 ): EngineRates {
   const isSame = ({ engine_id, started_at }: EngineTotals) =>
     engine_id === engine.engine_id && started_at === engine.started_at
-  const known = before && before.at !== at ? before.engines.find(isSame) : undefined
-  const from = known ?? NOTHING
-  const since = Date.parse(known && before ? before.at : engine.started_at)
+  const earlier = before && before.at !== at ? before.engines.find(isSame) : undefined
+  const from = earlier ?? NOTHING
+  const since = Date.parse(earlier && before ? before.at : engine.started_at)
   const seconds = Math.max((Date.parse(at) - since) / 1_000, 0.001)
   const steps = engine.steps_total - from.steps_total
   const frames = engine.frames_total - from.frames_total

@@ -135,5 +135,5 @@ export class ServiceError extends Error {
 /** Returns the failure code of `error`, or `fallback` if it has none that may end a request. */
 export function failureCode(error: unknown, fallback: FailureCode): FailureCode {
   const code = error instanceof ServiceError ? error.code : undefined
-  return FAILURE_CODES.find((known) => known === code) ?? fallback
+  return FAILURE_CODES.find((failure) => failure === code) ?? fallback
 }

@@ -51,9 +51,7 @@ function hintOf(nearest: readonly string[]): string {
 
 type AskedSounds = NonNullable<Finding['asked']>
 
-/**
- * Describes the finding for any other prompt: how it was read, and which of its sounds were found.
- */
+/** For prompts with several sounds: how it was read, and which of its sounds were found. */
 function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const inState = (soundState: Finding['state']) =>
@@ -96,7 +94,6 @@ export function readAs(asked: readonly PromptedSound[]): string {
 const soundsIn = (asked: readonly PromptedSound[]): string =>
   listText(asked.map(({ sound }) => `the ${sound}`))
 
-/** Whether a name looks like a plural. */
 const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
 
 const areMany = (asked: readonly PromptedSound[]): boolean =>

@@ -3,9 +3,7 @@
 import { Type, type Static } from 'typebox'
 import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 
-/** How many sounds a list has at most. */
 export const HEARD_SOUNDS_MAX = 32
-/** How many spans a sound has at most. */
 export const HEARD_SPANS_MAX = 100
 const NAME_CHARACTERS_MAX = 200
 

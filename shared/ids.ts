@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/**
- * Returns a new unguessable id such as `req_3q2e…`: the prefix and 128 random bits in hexadecimal.
- */
+/** Returns an unguessable id such as `req_3q2e…`, with 128 random bits in hexadecimal. */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(16).toString('hex')}`
 
 export const ID_CHARACTERS_MAX = 64

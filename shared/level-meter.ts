@@ -8,10 +8,7 @@ const GATE_POWER = 1e-7
 export interface Level {
   /** The largest absolute sample value; full scale is 1. */
   peak: number
-  /**
-   * The root mean square over the blocks that contain sound, 0 if there are none. This is the
-   * gating of ITU-R BS.1770 without its frequency weighting.
-   */
+  /** The RMS over the blocks with sound, 0 if none: BS.1770's gating without its weighting. */
   loudness: number
 }
 
@@ -24,12 +21,10 @@ export class LevelMeter {
   #loudBlocks = 0
   #loudPower = 0
 
-  /** @param sampleRate in hertz */
   constructor(sampleRate: number) {
     this.#blockSamples = Math.max(1, Math.round(BLOCK_SECONDS * sampleRate))
   }
 
-  /** Adds planar samples. */
   add(planes: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let from = 0; from < length;) {
@@ -41,9 +36,7 @@ export class LevelMeter {
     }
   }
 
-  /**
-   * Returns the level of everything that was added before the current block.
-   */
+  /** Returns the level of everything that was added before the current block. */
   get level(): Level {
     const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)
     return { peak: this.#peak, loudness }

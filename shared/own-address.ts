@@ -1,7 +1,4 @@
-/**
- * Stores the gateway's local addresses in a file of its data folder, so that commands find it
- * whatever its ports are.
- */
+/** Stores the gateway's local addresses in its data folder, so that commands find it. */
 
 import { readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
@@ -12,7 +9,7 @@ import { writeWhole } from './write-whole.ts'
 const FILE = 'address'
 
 /**
- * Writes the addresses of this process, readable only by its user, replacing earlier ones.
+ * Writes the addresses of this process, readable only by its user.
  * @param adminUrl where its admin API is
  * @returns a function that removes it, unless another gateway has written its own since
  */
@@ -30,8 +27,8 @@ export async function writeOwnAddress(
 }
 
 /**
- * Returns the address of the gateway that runs on the folder. Undefined if none runs, if its folder
- * belongs to another user, or if a killed gateway left the file and its process no longer exists.
+ * Returns the address of the gateway that runs on the folder; undefined if none runs or its folder
+ * belongs to another user.
  */
 export const readOwnAddress = (folder: string): string | undefined => readAddresses(folder)?.url
 

@@ -4,10 +4,7 @@ export const PRIORITIES = ['interactive', 'batch'] as const
 
 export type Priority = (typeof PRIORITIES)[number]
 
-/**
- * The share of the device that each class gets while requests of both are computed; one class alone
- * gets all of it.
- */
+/** The share of the device that each class gets while both have requests. */
 export const DEVICE_SHARES: Readonly<Record<Priority, number>> = {
   interactive: 3 / 4,
   batch: 1 / 4,
@@ -15,9 +12,6 @@ export const DEVICE_SHARES: Readonly<Record<Priority, number>> = {
 
 const RESERVED_SHARE = 1 / 4
 
-/**
- * Of the places in the queue and of an account's jobs, how many batch leaves to interactive
- * requests; both may take a single place.
- */
+/** How many of the places in a queue batch leaves to interactive requests. */
 export const reservedOf = (places: number): number =>
   places > 1 ? Math.ceil(RESERVED_SHARE * places) : 0

@@ -4,10 +4,7 @@ import { readPrompt } from './prompts/read-prompt.ts'
 
 const CHARACTERS_MAX = 60
 const SLUG_BYTES_MAX = 120
-/**
- * How many characters of prompts a residual's name has; if there are more prompts, they are
- * counted.
- */
+/** Characters of prompts in a residual's name; beyond that, prompts are counted. */
 const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Returns letters and digits of any script, in lower case, with hyphens between words. */
@@ -27,11 +24,10 @@ export interface OutputLabels {
 
 /**
  * Labels between the source's name and the extension: `piano`, `without-drums`, `speech+piano`,
- * `rest.without-piano+drums`, and `everything-but-speech-not-kettle` if the target of `kettle`
- * holds something else.
+ * `rest.without-piano+drums`, and `everything-but-speech-not-kettle` for a target that holds
+ * something other than its prompt.
  * @param holds what the target of a prompt holds instead, for those that the model does not know
- * @param areRead whether the target of a prompt is what `readPrompt` says; of engines up to 0.4.0
- *   it is not
+ * @param areRead whether a target is what `readPrompt` says, as of engines after 0.4.0
  */
 export function outputLabels(
   prompts: readonly string[],
@@ -81,9 +77,8 @@ const NAME_BYTES_MAX = 255
 const LABEL_BYTES_MAX = 200
 
 /**
- * Returns for example `concert.piano.wav` for `concert.m4a` and `piano`. A name that is too long
- * for file systems is shortened in the stem, which all outputs of a source share.
- * @param stem the source's name without its extension
+ * Returns for example `concert.piano.wav` for `concert.m4a` and `piano`; a name that is too long is
+ * shortened in the stem, which all outputs of a source share.
  */
 export function outputName(stem: string, label: string, extension: string): string {
   const end = `.${cut(label, LABEL_BYTES_MAX)}.${extension}`
@@ -95,8 +90,8 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const characters = new Intl.Segmenter()
 
 /**
- * Removes characters (as readers count them) from the middle until the given number of bytes of
- * UTF-8 is left, because the start and the end of names are what distinguishes files.
+ * Removes characters from the middle until `bytesMax` bytes of UTF-8 are left, because start and
+ * end of a name are what distinguishes it.
  */
 function cut(text: string, bytesMax: number): string {
   const kept = Array.from(characters.segment(text), ({ segment }) => segment)

@@ -1,7 +1,4 @@
-/**
- * The options of a separation with limits and defaults: docs/reference/contract.md, 2.7, and
- * docs/reference/options.md.
- */
+/** The options of a separation: docs/reference/contract.md, 2.7, and docs/reference/options.md. */
 
 import { Type, type Static } from 'typebox'
 import { FILE_BYTES_MAX } from './file-limits.ts'
@@ -14,7 +11,6 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export const LIMITS = {
   promptCharactersMax: 500,
-  /** How many prompts a request has at most. */
   promptsMax: 8,
   /** How many sounds the prompts of a request may name in total. */
   soundsMax: 16,
@@ -66,24 +62,15 @@ export const SeparationOptions = Type.Object(
     chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
-    /**
-     * Number of the media's audio track, from 1; if absent, the engine chooses. Engines of 0.2.0
-     * return such a job to the queue.
-     */
+    /** Number of the audio track, from 1; the engine chooses if absent. */
     audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
     /** The prompts after the first. Engines of 0.2.0 return a job with any to the queue. */
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
     ),
-    /**
-     * The model that answers all prompts; `auto` if absent. Engines of 0.2.0 return a job that has
-     * one to the queue.
-     */
+    /** The model that answers all prompts; `auto` if absent. */
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
-    /**
-     * The output that people keep; the targets if absent. Engines of 0.4.0 return a job that has
-     * it.
-     */
+    /** The output that people keep; the targets if absent. */
     side: Type.Optional(Type.Literal('residual')),
     /** For the gateway only; jobs have an upload address instead. */
     preview: Type.Optional(Type.Literal(true)),

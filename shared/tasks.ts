@@ -73,13 +73,13 @@ interface KnownModel {
 export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): string[] {
   if (prompts !== 'stems') return [...prompts]
   const stems = songStemsOf(models)
-  const known = namesOf(models).map((name) => name.toLowerCase())
-  return stems.length > 0 ? stems : PLAIN_STEMS.filter((name) => known.includes(name))
+  const knownNames = namesOf(models).map((name) => name.toLowerCase())
+  return stems.length > 0 ? stems : PLAIN_STEMS.filter((name) => knownNames.includes(name))
 }
 
 /**
- * Returns the stems into which the models can split a song, each once. A stem that is everything
- * but another, such as an accompaniment, counts only if its parts are not available.
+ * Returns the stems into which the models can split a song, each once; one that is everything but
+ * another, such as an accompaniment, only if its parts are not available.
  */
 export function songStemsOf(models: readonly KnownModel[]): string[] {
   const stems = stemsOf(models).map((stem) => ({ stem, reading: readPrompt(stem) }))
@@ -88,7 +88,7 @@ export function songStemsOf(models: readonly KnownModel[]): string[] {
   const isRest = ({ reading }: (typeof stems)[number]) =>
     reading.unwanted.some(({ name }) => isPartOfSong(name))
   const hasParts = stems.filter(isPart).length > 1
-  return stems.filter((each) => isPart(each) || (isRest(each) && !hasParts)).map(({ stem }) => stem)
+  return stems.filter((stem) => isPart(stem) || (isRest(stem) && !hasParts)).map(({ stem }) => stem)
 }
 
 /** Returns the stems of all models, each once. */

@@ -1,5 +1,4 @@
-// Compiled in, so that a command that is one file has it wherever it lies.
+// Compiled in, for commands that are a single file.
 import manifest from '../package.json' with { type: 'json' }
 
-/** Winnow's version. */
 export const { version } = manifest

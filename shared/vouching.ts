@@ -1,7 +1,4 @@
-/**
- * Someone who knows that a sound is there can vouch for it with a span. Decides about which sounds
- * to ask, and what the span does.
- */
+/** Someone who knows that a sound is there can vouch for it with a span. */
 
 import type { PreferredOutput } from './tasks.ts'
 
@@ -16,10 +13,7 @@ interface PromptFinding {
 
 /** Another separation of the same media, with a span that vouches for its sounds. */
 export interface VouchedSeparation {
-  /**
-   * `take out` removes the sounds from the rest, which people keep; `keep` leaves the target at its
-   * full level.
-   */
+  /** `take out`: removes the sounds from the rest. `keep`: the target keeps its full level. */
   does: 'take out' | 'keep'
   /** The sounds that were not found. */
   sounds: readonly string[]
@@ -37,10 +31,7 @@ interface AnsweredRequest {
   heedsSpans: (separator: string | undefined) => boolean
 }
 
-/**
- * Returns the separations that are worth offering: a single one for a rest without several sounds,
- * which removes all of them, or one for each target.
- */
+/** Returns the separations worth offering: one for the rest that is kept, or one per target. */
 export function vouchingsOf({
   findings,
   prompts,
@@ -56,10 +47,10 @@ export function vouchingsOf({
   }
   return missed.flatMap((finding): VouchedSeparation[] => {
     const { prompt, softened_db: softenedDb = 0 } = finding
-    const own = { prompts: [prompt], softenedDb }
+    const separation = { prompts: [prompt], softenedDb }
     const excluded = missedExcluded(finding)
-    if (excluded.length > 0) return [{ ...own, does: 'take out', sounds: excluded }]
-    return softenedDb > 0 ? [{ ...own, does: 'keep', sounds: [prompt] }] : []
+    if (excluded.length > 0) return [{ ...separation, does: 'take out', sounds: excluded }]
+    return softenedDb > 0 ? [{ ...separation, does: 'keep', sounds: [prompt] }] : []
   })
 }
 

@@ -1,12 +1,8 @@
-/**
- * The frame budget of a model's batches: the configured one, lowered while the device runs out of
- * memory.
- */
+/** The frame budget of a model's batches, which shrinks while the device runs out of memory. */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
 
-/** The allowed range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
 /** Parses the setting. @throws Error saying what it must be */
@@ -18,16 +14,12 @@ export function parseBatchFrames(text: string): number | 'auto' {
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/**
- * The most for `auto`: a larger batch is no faster, and requests that arrive meanwhile would wait
- * for its end.
- */
+/** Limit for `auto`: larger batches are no faster, and new requests would wait for their end. */
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * Returns the budget of a loaded model. On a processor, where memory is not counted, `auto` takes
- * what the model states, which is fewer frames while several requests are open: large batches gain
- * little speed there, and requests that arrive meanwhile wait for their end.
+ * Returns the budget of a loaded model. On a processor, whose memory is not counted, `auto` takes
+ * fewer frames while several requests are open, because new ones wait for the batch to end.
  */
 export function budgetOf(
   { description, framesFitting }: LoadedModel,
@@ -93,17 +85,13 @@ export class BatchBudget {
     this.#steps = 0
   }
 
-  /** Reports that a batch was stepped. */
   stepped(): void {
     if (this.#framesMax === this.#framesSet) return
     this.#steps += 1
     if (this.#steps === STEPS_BEFORE_GROWTH) this.#resize(this.#framesMax * 2)
   }
 
-  /**
-   * Reports that the device ran out of memory. This halves the budget rather than the last batch,
-   * which may have been a small one on a full device.
-   */
+  /** Halves the budget after the device ran out of memory, even if the last batch was small. */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))
     this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')

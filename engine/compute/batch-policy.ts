@@ -19,19 +19,12 @@ export interface WaitingLane {
 }
 
 export interface BatchLimits {
-  /**
-   * Budget of a batch: its number of rows times the frames of its longest row. A lane that exceeds
-   * it runs alone.
-   */
+  /** Rows of a batch times the frames of its longest row. A lane that exceeds this runs alone. */
   framesMax: number
-  /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
-/**
- * How many seconds of the device each account and each request have had; the least served goes
- * first.
- */
+/** Seconds of the device that each account and request have had; the least served goes first. */
 export interface DeviceSeconds {
   /** Those of each class, divided by its share of the device; absent: none. */
   priorities?: ReadonlyMap<Priority, number>
@@ -88,10 +81,7 @@ export function nextBatch(
   return trimToBucket(batch)
 }
 
-/**
- * Keeps as many lanes as possible from the start whose rows add up to a bucket size; all of them if
- * no number does.
- */
+/** Keeps as many lanes as add up to a bucket size; all of them if no number does. */
 function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
   let rows = 0
   const areBuckets = batch.map((lane) => isBucketSize((rows += lane.rows)))
@@ -99,15 +89,13 @@ function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
 }
 
 /**
- * Bucket sizes are powers of two and the triples of small ones, because each number of rows needs
- * its own graphs. At most a third of a small batch waits for the next, or half of a large one.
+ * Each number of rows needs its own graphs, so batches have a power of two rows, or a small triple.
  */
 const isBucketSize = (rows: number): boolean => {
   const times = rows / (rows & -rows)
   return times === 1 || (times === 3 && rows <= 12)
 }
 
-/** Frames in all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 
@@ -193,7 +181,6 @@ const compareAccounts = (a: AccountTurn, b: AccountTurn): number =>
 const compareClasses = (a: ClassTurn, b: ClassTurn): number =>
   b.served - a.served || compareAccounts(a.accounts.at(-1)!, b.accounts.at(-1)!)
 
-/** Inserts an item into a sorted list by binary search. */
 function insert<T>(sorted: T[], item: T, compare: (a: T, b: T) => number): void {
   let [from, to] = [0, sorted.length]
   while (from < to) {

@@ -22,9 +22,7 @@ export interface WorkerOptions {
 
 export interface LoadedModel {
   description: ModelDescription
-  /**
-   * How many frames in a batch fit the device's memory, as predicted; null without a prediction.
-   */
+  /** Frames of a batch that fit the device's memory, as predicted; null if not predicted. */
   framesFitting: number | null
 }
 
@@ -48,7 +46,6 @@ export interface Ready {
 
 /** Everything that is asked of one model about a chunk. */
 export interface ChunkOrder {
-  /** Name of the model. */
   model: string
   request: ChunkRequest
   heads: readonly Head[]
@@ -63,10 +60,8 @@ export type Command =
   | { type: 'beat' }
   | { type: 'load'; choice: ModelChoice }
 
-/**
- * A lane made by `open`: which heads it answers, what it takes of a batch, and its number of steps.
- */
-export interface OpenedLane {
+/** A lane made by `open`, and what it takes of a batch. */
+export interface LaneHandle {
   lane: number
   /** Indices of heads of the order. */
   heads: readonly number[]
@@ -75,9 +70,8 @@ export interface OpenedLane {
   steps: number
 }
 
-/** The result of each command. */
 export interface Replies {
-  open: OpenedLane[]
+  open: LaneHandle[]
   step: null
   close: HeadResult[]
   discard: null
@@ -93,9 +87,7 @@ export interface DeviceState {
   graphs: number
   /** In use according to TensorFlow's allocator; 0 if it does not count. */
   memoryBytes: number
-  /** The peak since the start. */
   memoryPeakBytes: number
-  /** Resident memory of the process. */
   residentBytes: number
 }
 
@@ -104,7 +96,6 @@ export type FromWorker =
   | { ready: Ready; held: DeviceState }
   /** The last message of a process: why it ends. */
   | { failed: string }
-  /** A line to log. */
   | { level: 'info' | 'warn'; line: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }

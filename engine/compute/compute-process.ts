@@ -1,7 +1,6 @@
 /**
- * A process for one model whose steps take seconds on a processor. Other models can compute
- * meanwhile, a hanging model can be killed alone, and its memory is free once the process has
- * ended.
+ * A process for one model whose steps take seconds on a processor, so that other models compute
+ * meanwhile, it can be killed alone, and its memory is free once it has ended.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -11,7 +10,7 @@ import { programArguments } from '../../shared/process/programs.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
 import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
-import { Compute, type ComputeOptions, type Running } from './compute.ts'
+import { Compute, type ComputeOptions, type WorkerHandle } from './compute.ts'
 
 const PROGRAM = new URL('./process-main.ts', import.meta.url)
 
@@ -28,7 +27,6 @@ export class ComputeProcess extends Compute {
 
   /**
    * Resolves when the models are loaded and warm.
-   * @param name of the model
    * @param onLost is called when the process has ended and cannot be restarted
    * @throws whatever the model's loader throws
    */
@@ -63,7 +61,7 @@ export class ComputeProcess extends Compute {
     return order
   }
 
-  protected launch(options: WorkerOptions): Running {
+  protected launch(options: WorkerOptions): WorkerHandle {
     const words = programArguments(PROGRAM)
     const child = fork(words.at(-1)!, {
       execArgv: [COLLECT_LESS_OFTEN, ...words.slice(0, -1)],
@@ -72,13 +70,13 @@ export class ComputeProcess extends Compute {
     })
     this.#child = child
     child.once('exit', () => (this.#child = null))
-    const send = (message: object) => child.send(message, () => {}) // its end is an event too
+    const send = (message: object) => child.send(message, () => {}) // a failure is an `exit` too
     send(options)
     return { events: child, post: send }
   }
 
   protected onHang(reason: string): void {
-    this.log.error(`${reason}: it ends by SIGKILL`)
+    this.log.error(`${reason}: killing it`)
     this.#child?.kill('SIGKILL')
   }
 

@@ -1,14 +1,11 @@
-/**
- * The compute thread in the engine's process. TensorFlow's binding has one state per process, so
- * there is one such thread.
- */
+/** The compute thread of the engine, the only one, since TensorFlow has one state per process. */
 
 import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
 import { killHungProcess } from './compute-watchdog.ts'
-import { Compute, type ComputeOptions, type Running } from './compute.ts'
+import { Compute, type ComputeOptions, type WorkerHandle } from './compute.ts'
 import { Preparation } from './preparation.ts'
 
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
@@ -21,9 +18,7 @@ export class ComputeThread extends Compute {
   #worker: Worker | null = null
 
   /**
-   * Resolves when the models are loaded and warm. Kills this process (SIGKILL) if the start or a
-   * later command takes longer than `computeSecondsMax`.
-   * @param program to run in the thread
+   * Resolves when the models are loaded and warm. Kills this process if a command takes too long.
    * @throws whatever a model's loader throws
    */
   static async start(
@@ -46,7 +41,7 @@ export class ComputeThread extends Compute {
     return { ...order, request: { ...order.request, chunk } }
   }
 
-  protected launch(workerData: WorkerOptions): Running {
+  protected launch(workerData: WorkerOptions): WorkerHandle {
     const worker = new Worker(threadProgram(this.#program), { eval: true, workerData })
     this.#worker = worker
     return { events: worker, post: (message, transfer) => worker.postMessage(message, transfer) }
@@ -60,8 +55,7 @@ export class ComputeThread extends Compute {
     try {
       await this.start()
     } catch (error) {
-      // Without its compute the engine is useless, so the process ends and its supervisor restarts
-      // it.
+      // Without its compute the engine is useless. The supervisor restarts the process.
       this.log.fatal({ err: error }, 'the compute thread could not be restarted')
       process.exit(1)
     }

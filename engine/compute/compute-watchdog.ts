@@ -2,9 +2,7 @@
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 
-/**
- * A timer counts the seconds instead of a clock, so that none pass while the process is suspended.
- */
+/** A timer counts seconds instead of a clock, so that none pass while the process is suspended. */
 const TICK_MS = 1_000
 
 export class ComputeWatchdog {
@@ -12,7 +10,6 @@ export class ComputeWatchdog {
   readonly #onHang: () => void
   #timer: NodeJS.Timeout | undefined
 
-  /** `onHang` is called when a command has taken `secondsMax`. */
   constructor(secondsMax: number, onHang: () => void) {
     this.#secondsMax = secondsMax
     this.#onHang = onHang
@@ -42,6 +39,6 @@ const LAST_LINE_MS = 1_000
  * interrupts native code. The leases lapse, and other engines take the jobs.
  */
 export function killHungProcess(log: Logger, reason: string): void {
-  log.fatal(`${reason}: this process ends by SIGKILL`)
+  log.fatal(`${reason}: killing this process`)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_LINE_MS)
 }

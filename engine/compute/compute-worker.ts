@@ -1,7 +1,4 @@
-/**
- * The worker side of a compute, in a thread of the engine or of a separate process. It owns
- * TensorFlow and the models, and runs one command at a time.
- */
+/** The worker side of a compute: owns TensorFlow and the models, and runs one command at a time. */
 
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -183,10 +180,7 @@ function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
   return load(choice.name, () => loadModel(choice, { ...options, precision }))
 }
 
-/**
- * Loads a model in addition to the others.
- * @throws Error if there is no memory for its weights and one lane; whatever `read` throws
- */
+/** Loads a model in addition to the others. @throws Error if it does not fit the memory */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
   if (prediction) assertFits(name, prediction, isOnGpu ? await freeBytes() : options.freeBytes!)
@@ -212,9 +206,7 @@ function assertFits(name: string, prediction: MemoryPrediction, free: number): v
   )
 }
 
-/**
- * Describes all models but the tagger, in the order in which they were loaded. @param free bytes
- */
+/** Describes all models but the tagger, in the order of loading. @param free bytes */
 function describeModels(free: number): LoadedModel[] {
   const separating = [...models].filter(([name]) => name !== TAGGER)
   return separating.map(([, entry]) => describeModel(entry, free))
@@ -248,7 +240,7 @@ function nameThread(): void {
   try {
     writeFileSync('/proc/thread-self/comm', THREAD_NAME)
   } catch {
-    // without a writable /proc the thread works just as well without a name
+    // the name is not essential
   }
 }
 

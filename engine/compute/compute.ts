@@ -1,6 +1,6 @@
 /**
- * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it if it
- * ends. Whether it runs in a thread or a process is up to compute-thread.ts and compute-process.ts.
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it. Whether
+ * it is a thread or a process is up to compute-thread.ts and compute-process.ts.
  */
 
 import type { EventEmitter } from 'node:events'
@@ -13,7 +13,7 @@ import type {
   Command,
   DeviceState,
   FromWorker,
-  OpenedLane,
+  LaneHandle,
   Ready,
   Replies,
   ToWorker,
@@ -28,7 +28,7 @@ export interface ComputeOptions extends WorkerOptions {
 }
 
 /** A worker thread or a child process. */
-export interface Running {
+export interface WorkerHandle {
   /** Emits `message`, `error` and `exit`, as threads and processes both do. */
   events: EventEmitter
   /** @param transfer buffers of the message that need not be copied */
@@ -48,7 +48,7 @@ export abstract class Compute {
   readonly #watchdog: ComputeWatchdog
   /** Open calls in order; the first one is being worked on. */
   readonly #pending = new Map<number, PendingCall>()
-  #running: Running | null = null
+  #running: WorkerHandle | null = null
   #calls = 0
   #isStopped = false
   #restarting: Promise<void> | null = null
@@ -74,14 +74,11 @@ export abstract class Compute {
     return this.#restarting
   }
 
-  /**
-   * Returns the order with its chunk prepared as the model needs it; the chunk's memory is
-   * transferred.
-   */
+  /** Returns the order with its chunk as the model needs it; the chunk's memory is transferred. */
   abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
 
   /** Opens the lanes of a prepared chunk, whose memory is transferred. */
-  open(order: ChunkOrder): Promise<OpenedLane[]> {
+  open(order: ChunkOrder): Promise<LaneHandle[]> {
     return this.#call({ type: 'open', ...order }, memoryOf(order.request.chunk.channels))
   }
 
@@ -98,20 +95,14 @@ export abstract class Compute {
     await this.#call({ type: 'discard', lane })
   }
 
-  /**
-   * Loads a model in addition to the others, now and after each restart.
-   * @throws Error if there is no memory for it; whatever its loader throws
-   */
+  /** Loads a model, now and after each restart. @throws Error if there is no memory for it */
   async load(choice: ModelChoice): Promise<void> {
     const { models } = await this.#call({ type: 'load', choice })
     this.ready = { ...this.ready, models }
     this.#options = { ...this.#options, models: [...this.#options.models, choice] }
   }
 
-  /**
-   * Resolves once the worker has answered, or at once while it restarts, which has a limit of its
-   * own.
-   */
+  /** Resolves once the worker has answered, or at once while it restarts. */
   async beat(): Promise<void> {
     if (!this.#restarting) await this.#call({ type: 'beat' })
   }
@@ -123,8 +114,7 @@ export abstract class Compute {
     await this.terminate()
   }
 
-  /** Starts the program. */
-  protected abstract launch(options: WorkerOptions): Running
+  protected abstract launch(options: WorkerOptions): WorkerHandle
 
   /** Called when a command, or the start, takes too long. */
   protected abstract onHang(reason: string): void
@@ -132,10 +122,8 @@ export abstract class Compute {
   /** Called when the worker has ended; restarts it with `start`. */
   protected abstract restart(): Promise<void>
 
-  /** Ends what `launch` started. */
   protected abstract terminate(): Promise<void>
 
-  /** Called with each answer. */
   protected answered(): void {}
 
   protected get isStopped(): boolean {

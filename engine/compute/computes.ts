@@ -1,7 +1,6 @@
 /**
- * Decides where the models of an engine compute. On a GPU all of them share the engine's thread,
- * because their steps are short. On a processor a step of an installed model takes seconds, so each
- * has its own process; models that came with Winnow share the thread.
+ * Decides where the models of an engine compute: on a GPU all in the engine's thread, because their
+ * steps are short; on a processor each installed model in a process of its own.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
@@ -14,35 +13,34 @@ import { ComputeThread } from './compute-thread.ts'
 import type { Compute, ComputeOptions } from './compute.ts'
 import { freeMemory } from './free-memory.ts'
 
-export type StartedProcess = Pick<
+export type ModelProcess = Pick<
   ComputeProcess,
   | ('prepare' | 'open' | 'step' | 'close' | 'discard' | 'stop')
   | ('ready' | 'restarting' | 'busySeconds' | 'held')
 >
 
 /**
- * Starts a process for a model.
- * @param freeBytes how much memory it may take; absent if unlimited
+ * @param freeBytes how much memory the model's process may take; absent if unlimited
  * @param onLost is called when the process has ended for good
  */
 export type StartProcess = (
   choice: ModelChoice,
   onLost: (error: Error) => void,
   freeBytes?: number,
-) => Promise<StartedProcess>
+) => Promise<ModelProcess>
 
 export class Computes {
   readonly thread: Compute
   readonly #isLight: (choice: ModelChoice) => boolean
   readonly #startProcess: StartProcess
   /** By name of their model. */
-  readonly #processes = new Map<string, StartedProcess>()
+  readonly #processes = new Map<string, ModelProcess>()
   /** Spent by processes that have ended. */
   #busySeconds = 0
   /** Called when the process of a model has ended for good, so that the model is gone. */
   onLost: (model: string, error: Error) => void = () => undefined
   /** Called when a process has ended or is about to, and computes no more. */
-  onEnded: (process: StartedProcess) => void = () => undefined
+  onEnded: (process: ModelProcess) => void = () => undefined
 
   /** Resolves when all models are loaded and warm. @throws whatever a model's loader throws */
   static async start(
@@ -54,8 +52,8 @@ export class Computes {
     const leftOut = heavy.map(({ name }) => name)
     const thread = await ComputeThread.start({ ...options, leftOut }, log)
     const startProcess: StartProcess = (choice, onLost, freeBytes) => {
-      const own = { ...options, models: [choice], leftOut: [TAGGER], freeBytes }
-      return ComputeProcess.start(choice.name, own, log, onLost)
+      const processOptions = { ...options, models: [choice], leftOut: [TAGGER], freeBytes }
+      return ComputeProcess.start(choice.name, processOptions, log, onLost)
     }
     const computes = new Computes(thread, isLight, startProcess)
     if (thread.ready.device === 'cpu') {
@@ -80,17 +78,14 @@ export class Computes {
     return this.#all().flatMap(({ ready }) => ready.models)
   }
 
-  /** Warnings for admins about models and device, in full sentences. */
   get warnings(): string[] {
     return [...new Set(this.#all().flatMap(({ ready }) => ready.warnings))]
   }
 
-  /** Time spent on commands, in total. */
   get busySeconds(): number {
     return this.#all().reduce((sum, { busySeconds }) => sum + busySeconds, this.#busySeconds)
   }
 
-  /** The state of the device, in total. */
   get held(): DeviceState {
     const add = (a: DeviceState, b: DeviceState): DeviceState => ({
       graphs: a.graphs + b.graphs,
@@ -105,17 +100,20 @@ export class Computes {
 
   /** Resident memory of this process and of the model processes, in bytes. */
   get memoryBytes(): number {
-    const own = process.memoryUsage.rss()
-    return [...this.#processes.values()].reduce((sum, { held }) => sum + held.residentBytes, own)
+    const engineBytes = process.memoryUsage.rss()
+    return [...this.#processes.values()].reduce(
+      (sum, { held }) => sum + held.residentBytes,
+      engineBytes,
+    )
   }
 
   /** @throws ComputeLostError if the model is gone */
-  of(model: string): Compute | StartedProcess {
+  of(model: string): Compute | ModelProcess {
     if (model === TAGGER) return this.thread
-    const found = this.#all().find(({ ready }) =>
+    const compute = this.#all().find(({ ready }) =>
       ready.models.some(({ description }) => description.name === model),
     )
-    if (found) return found
+    if (compute) return compute
     throw new ComputeLostError(`${model} is not loaded any more`)
   }
 
@@ -131,13 +129,12 @@ export class Computes {
     return this.#processes.has(model)
   }
 
-  /** Ends the process of a model. */
   async unload(model: string): Promise<void> {
     await this.#forget(model)?.stop()
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#all().map((each) => each.stop()))
+    await Promise.all(this.#all().map((compute) => compute.stop()))
   }
 
   async #begin(choice: ModelChoice, freeBytes?: number): Promise<void> {
@@ -148,7 +145,7 @@ export class Computes {
     this.#processes.set(choice.name, await this.#startProcess(choice, onLost, freeBytes))
   }
 
-  #forget(model: string): StartedProcess | undefined {
+  #forget(model: string): ModelProcess | undefined {
     const process = this.#processes.get(model)
     if (!process) return undefined
     this.#processes.delete(model)
@@ -157,7 +154,7 @@ export class Computes {
     return process
   }
 
-  #all(): (Compute | StartedProcess)[] {
+  #all(): (Compute | ModelProcess)[] {
     return [this.thread, ...this.#processes.values()]
   }
 }

@@ -12,10 +12,7 @@ export class DeviceHealth {
     this.#onSick = onSick
   }
 
-  /**
-   * The result of a lane was read. Launching a step proves nothing, since it may fail later on a
-   * GPU.
-   */
+  /** A lane's result was read. A launched step proves nothing, since a GPU may fail it later. */
   computed(): void {
     this.#failures = 0
   }

@@ -1,7 +1,4 @@
-/**
- * Threads that prepare chunks for models that want it (models/prepare-chunk.ts), which relieves the
- * compute thread, for which the device waits.
- */
+/** Threads that prepare chunks (models/prepare-chunk.ts), which relieves the compute thread. */
 
 import { availableParallelism } from 'node:os'
 import type { Chunk } from '../../models/model.ts'

@@ -1,6 +1,4 @@
-/**
- * Holds the lanes of all open jobs on a compute, and gives it the next batch whenever it is free.
- */
+/** Holds the lanes of all open jobs on a compute, and gives it the next batch when it is free. */
 
 import type { HeadResult } from '../../models/model.ts'
 import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
@@ -15,7 +13,7 @@ import {
   type WaitingLane,
 } from './batch-policy.ts'
 import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
-import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
+import type { ChunkOrder, LaneHandle } from './compute-messages.ts'
 import type { Compute as AnyCompute } from './compute.ts'
 import { ServedSeconds } from './served-seconds.ts'
 
@@ -36,14 +34,8 @@ export interface LaneOptions {
   onServed?: ((seconds: number) => void) | undefined
 }
 
-interface OpenLane extends WaitingLane {
-  /** Indices of heads of the order. */
-  heads: readonly number[]
-  steps: number
+interface OpenLane extends WaitingLane, LaneOptions, Omit<LaneHandle, 'lane'> {
   stepsLeft: number
-  onStep: (share: number) => void
-  onBegin: (() => void) | undefined
-  onServed: ((seconds: number) => void) | undefined
   resolve(results: HeadResult[]): void
   reject(error: unknown): void
 }
@@ -57,8 +49,7 @@ export interface SchedulerStats {
 
 type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
-/** A batch that the device has computed. */
-export interface SteppedBatch {
+export interface BatchStep {
   seconds: number
   lanes: number
   /** Frames of its lanes, without padding. */
@@ -67,10 +58,8 @@ export interface SteppedBatch {
   framesMax: number
 }
 
-/** Learns what the device does. */
 export interface SchedulerObserver {
-  stepped?(batch: SteppedBatch): void
-  /** The result of a lane was read. */
+  stepped?(batch: BatchStep): void
   computed?(): void
   outOfMemory?(): void
 }
@@ -99,7 +88,6 @@ export class Scheduler {
   /** By model, from its largest computed batch, including padding. */
   readonly #framesComputedMax = new Map<string, number>()
 
-  /** @param budgets by name of the model */
   constructor(
     compute: Compute,
     budgets: ReadonlyMap<string, BatchBudget>,
@@ -111,11 +99,9 @@ export class Scheduler {
   }
 
   /**
-   * Runs a chunk through its model. After each step of a lane, `onStep` gets the share of the
-   * lane's steps that it was, times the number of its heads. Once aborted it rejects at once, even
-   * while a call hangs.
-   * @returns the result of each head
-   * @throws the signal's reason once aborted; the errors of compute-errors.ts
+   * Runs a chunk through its model; returns the result of each head. After each step of a lane,
+   * `onStep` gets its share of the lane's steps, times the lane's heads.
+   * @throws the signal's reason at once, even while a call hangs; the errors of compute-errors.ts
    */
   separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
     return untilAborted(options.signal, () => this.#separate(order, owner, options))
@@ -127,7 +113,7 @@ export class Scheduler {
     options: LaneOptions,
   ): Promise<HeadResult[]> {
     const { signal } = options
-    const prepared = await this.#compute.prepare(order) // meanwhile the others are stepped
+    const prepared = await this.#compute.prepare(order) // other lanes are stepped meanwhile
     signal.throwIfAborted()
     const opening = this.#open(prepared, owner, options)
     this.#opening.add(opening)
@@ -161,18 +147,12 @@ export class Scheduler {
     )
   }
 
-  #take(
-    { lane: id, heads, rows, frames, steps }: OpenedLane,
-    model: string,
-    owner: LaneOwner,
-    { onStep, onBegin, onServed }: LaneOptions,
-  ) {
-    const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
-    promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
-    const size = { heads, rows, frames, steps, stepsLeft: steps }
-    const calls = { onStep, onBegin, onServed, resolve, reject }
-    this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })
-    return { id, heads, promise }
+  #take({ lane: id, ...size }: LaneHandle, model: string, owner: LaneOwner, options: LaneOptions) {
+    const { promise, ...settle } = promiseWithResolvers<HeadResult[]>()
+    promise.catch(() => undefined) // the caller awaits it later
+    const lane = { id, model, ...owner, ...size, ...options, ...settle, stepsLeft: size.steps }
+    this.#lanes.set(id, lane)
+    return { id, heads: size.heads, promise }
   }
 
   stats(): SchedulerStats {
@@ -314,10 +294,7 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Counts a batch. Each lane's owner is charged its share of the seconds, by frames.
-   * @returns frames of the batch
-   */
+  /** Counts a batch, and charges each lane's owner its share by frames. @returns its frames */
   #count(batch: readonly OpenLane[], seconds: number): number {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length
@@ -336,10 +313,7 @@ export class Scheduler {
   }
 }
 
-/**
- * Returns the value of `work`, but rejects as soon as the signal fires; `work` then goes on
- * unobserved.
- */
+/** Returns the value of `work`, but rejects once the signal fires, while `work` continues. */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = promiseWithResolvers<T>()

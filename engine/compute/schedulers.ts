@@ -42,9 +42,10 @@ export class Schedulers {
     })
   }
 
-  /** Totals of all computes. */
   stats(): SchedulerStats {
-    return [...this.#schedulers.values()].map((each) => each.stats()).reduce(add, this.#ended)
+    return [...this.#schedulers.values()]
+      .map((scheduler) => scheduler.stats())
+      .reduce(add, this.#ended)
   }
 
   /** Reports that a compute has ended and none of its lanes are open. */

@@ -12,15 +12,13 @@ export class ServedSeconds<Name extends string = string> {
   /** What the others had had when a name joined. */
   readonly #levels = new Map<Name, number>()
 
-  /** By name. */
   get seconds(): ReadonlyMap<Name, number> {
     return this.#seconds
   }
 
   /**
-   * Adds a name. One that is new or returns starts slightly below the others' minimum, in which a
-   * name that has not yet caught up counts as if it had. A name that returns keeps what it had
-   * beyond that, so neither idling nor coming often earns anything.
+   * Adds a name with its earlier count, or just below the others' minimum if that is more, so that
+   * neither idling nor coming often earns anything.
    * @param open the names with open lanes, which keep their counts
    */
   join(name: Name, open: readonly Name[]): void {

@@ -1,7 +1,6 @@
 /**
- * What the driver knows about the engine's GPU, above all its free memory. The engine's allocator
- * only knows what was free when it started, and takes memory on demand, so others may have taken
- * some since.
+ * What the driver knows about the engine's GPU. The engine's allocator only knows how much memory
+ * was free when it started, and takes it on demand, so others may have taken some since.
  */
 
 import type { MemoryStats } from '../../models/tensorflow/binding.ts'
@@ -20,10 +19,7 @@ export interface OwnGpu {
   warning: string
 }
 
-/**
- * Never throws.
- * @param visible as in CUDA_VISIBLE_DEVICES, starting with the engine's GPU; undefined for all
- */
+/** Never throws. @param visible as in CUDA_VISIBLE_DEVICES, starting with the engine's GPU */
 export async function openOwnGpu(visible: string | undefined, open = openNvml): Promise<OwnGpu> {
   const nvml = await open()
   const [uuid] = nvml
@@ -32,7 +28,7 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
         visible,
       )
     : []
-  const gpu = nvml?.gpus.find((each) => each.uuid === uuid)
+  const gpu = nvml?.gpus.find((candidate) => candidate.uuid === uuid)
   const read = async () => {
     const { memoryTotalBytes: total, memoryUsedBytes: used } = (await gpu?.read()) ?? {}
     return total === undefined || used === undefined ? undefined : total - used
@@ -48,9 +44,7 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
 }
 
 /**
- * Returns how many bytes an engine may still take.
- * @param allocated statistics of its allocator, which never returns memory and so holds at least
- *   its peak
+ * Returns how many bytes an engine may still take. Its allocator holds at least its peak.
  * @param freeOnDevice according to the driver; undefined if it does not say
  */
 export function freeFor({ limit, inUse, peak }: MemoryStats, freeOnDevice = Infinity): number {

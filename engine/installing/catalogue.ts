@@ -1,6 +1,4 @@
-/**
- * The open models that `model fetch` knows, with their addresses, licences and published figures.
- */
+/** The open models that `model fetch` knows: addresses, licences and published figures. */
 import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
@@ -35,14 +33,11 @@ export interface CatalogueEntry {
   /** As published, with the source. */
   quality: string
   /**
-   * How many seconds two cores take for a minute of sound (AMD EPYC, random weights, including
-   * overlaps; Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its
-   * processor time).
+   * Processor seconds of two cores per minute of sound (AMD EPYC, random weights, with overlaps;
+   * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon).
    */
   secondsPerMinute: number
-  /**
-   * Whether the licence lets anybody use the weights for anything, so that nobody has to accept it.
-   */
+  /** Whether the licence allows any use, so that nobody has to accept it. */
   isFreeToUse?: boolean
   /** Whether set-up fetches it, so that nobody has to. */
   isBuiltIn?: boolean

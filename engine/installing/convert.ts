@@ -105,10 +105,7 @@ class FilesBeside {
 
 const YAML = /\.ya?ml$/
 
-/**
- * Whether a file can be opened this way. Files of unknown kinds are refused when they are
- * converted.
- */
+/** Whether a file can be opened this way. Converting refuses files of unknown kinds. */
 function isKind(file: string, openCheckpoint: (file: string) => unknown): boolean {
   try {
     openCheckpoint(file)
@@ -138,8 +135,8 @@ async function convertHTDemucs(
     const stems = stemOfFile ? [stemOfFile[i]!] : config.sources
     const unknown = stems.filter((stem) => !config.sources.includes(stem))
     if (unknown.length > 0) {
-      const known = config.sources.join(', ')
-      throw new Error(`${checkpoint}: gives ${known}, and no ${unknown.join(', ')}`)
+      const sources = config.sources.join(', ')
+      throw new Error(`${checkpoint}: gives ${sources}, and no ${unknown.join(', ')}`)
     }
     const file = `${basename(checkpoint).replace(/\.[^.]*$/, '')}.safetensors`
     await writeSafetensors(join(folder, file), tensors, 'float16')
@@ -227,10 +224,7 @@ async function sampleRateOf(file: string): Promise<number> {
   throw new Error(`${file}: does not state data.sampling_rate`)
 }
 
-/**
- * The number of heads that the text encoder's configuration states; undefined without a
- * configuration.
- */
+/** The heads that the text encoder's configuration states; undefined without a configuration. */
 async function headsOf(file: string | undefined): Promise<number | undefined> {
   if (!file) return undefined
   const heads = JSON.parse(await readFile(file, 'utf8')).num_attention_heads

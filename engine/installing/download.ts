@@ -9,7 +9,6 @@ import type { CatalogueFile } from './catalogue.ts'
 export interface DownloadOptions {
   /** Called from time to time with the bytes received so far, and the total if it is known. */
   onProgress(bytes: number, total: number | undefined): void
-  /** How long to wait before each retry, in milliseconds. */
   retryDelaysMs?: readonly number[]
   /** Ends an attempt that has received no data for this long. */
   idleMsMax?: number
@@ -25,7 +24,7 @@ const BYTES_MAX = 8e9
 class FinalError extends Error {}
 
 /** Identifies the file that a partial download belongs to. */
-interface Part {
+interface PartialDownload {
   url: string
   /** The host's mark of this version. Without one (null) a download is not resumed. */
   etag: string | null
@@ -41,8 +40,7 @@ export interface DownloadedFile {
 
 /**
  * Downloads a file to `path`, resuming an earlier call that was interrupted.
- * @throws Error with the reason: no such file, a web page instead of it, a wrong checksum (the file
- *   is then removed), too large, a full disk, or a connection that failed at every attempt
+ * @throws Error with the reason; a file with a wrong checksum is removed
  */
 export async function download(
   file: CatalogueFile,
@@ -51,10 +49,10 @@ export async function download(
 ): Promise<DownloadedFile> {
   await makeFolder(dirname(path))
   const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
-  const mayPass = (error: unknown) => !isFinal(error)
+  const isTransient = (error: unknown) => !isFinal(error)
   try {
     const attempt = () => downloadOnce(file, path, options)
-    return await withRetries(attempt, { retryDelaysMs }, signal, { mayPass })
+    return await withRetries(attempt, { retryDelaysMs }, signal, { isTransient })
   } catch (error) {
     throw new Error(`${file.url}: ${messageOf(error)}`, { cause: error })
   }
@@ -84,10 +82,10 @@ async function downloadOnce(
     const answer = await fetch(file.url, { headers: rangeFrom(have), signal: idle.signal })
     if (answer.status === 416) {
       await rm(partial) // the next attempt starts over
-      throw new Error('the host has less than was received before')
+      throw new Error('the file is shorter than what was received before')
     }
     const { start, total } = checkAnswer(answer, have?.bytes ?? 0, file)
-    await writeFile(`${partial}.json`, JSON.stringify(partOf(file.url, answer)))
+    await writeFile(`${partial}.json`, JSON.stringify(partialDownload(file.url, answer)))
     await receive(answer, partial, { start, total, file, idle, onProgress: options.onProgress })
   } finally {
     idle.stop()
@@ -101,11 +99,11 @@ async function bytesHeld(
   url: string,
 ): Promise<{ bytes: number; etag: string } | null> {
   try {
-    const part: Part = JSON.parse(await readFile(`${partial}.json`, 'utf8'))
+    const part: PartialDownload = JSON.parse(await readFile(`${partial}.json`, 'utf8'))
     const { size } = await stat(partial)
     return part.url === url && part.etag && size > 0 ? { bytes: size, etag: part.etag } : null
   } catch {
-    return null // nothing usable
+    return null // there is no usable part
   }
 }
 
@@ -113,7 +111,7 @@ const rangeFrom = (have: { bytes: number; etag: string } | null): Record<string,
   have ? { range: `bytes=${have.bytes}-`, 'if-range': have.etag } : {}
 
 /** A weak mark does not guarantee that the bytes are the same. */
-function partOf(url: string, { headers }: Response): Part {
+function partialDownload(url: string, { headers }: Response): PartialDownload {
   const etag = headers.get('etag')
   return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
 }
@@ -122,12 +120,12 @@ function partOf(url: string, { headers }: Response): Part {
 function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
   const { status, headers } = answer
   if (status === 401 || status === 403) {
-    throw new FinalError(`the host refuses it (status ${status}): it may ask for a sign-in`)
+    throw new FinalError(`the host refuses it (status ${status}): it may require a login`)
   }
-  if (status === 404 || status === 410) throw new FinalError('there is no such file any more')
+  if (status === 404 || status === 410) throw new FinalError('the file is no longer there')
   if (status !== 200 && status !== 206) throw new Error(`the host answers with status ${status}`)
   if (headers.get('content-type')?.startsWith('text/html')) {
-    throw new FinalError('the host answers with a page in place of the file')
+    throw new FinalError('the host answers with a web page instead of the file')
   }
   const start = status === 206 ? have : 0
   const length = headers.get('content-length')

@@ -1,7 +1,4 @@
-/**
- * Fetches and installs one model in a process of its own, because converting a checkpoint takes
- * gigabytes of memory for a while and blocks its thread.
- */
+/** Fetches one model in a process of its own, because converting takes gigabytes and blocks. */
 
 import { fetchModel } from './install.ts'
 import type { FetchOrder, FetchReport } from './model-fetch.ts'

@@ -25,13 +25,9 @@ export interface FetchOptions {
   onFile?(name: string): void
   /** Called once everything is downloaded. */
   onConvert?(): void
-  /**
-   * Called if another process, such as `process 17 on host-a`, is already fetching it, so that this
-   * one waits.
-   */
+  /** Called with the process that fetches it already, such as `process 17 on host-a`. */
   onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
-  /** Passed to `download`. */
   retryDelaysMs?: readonly number[]
 }
 
@@ -39,9 +35,8 @@ export interface FetchOptions {
 const CONVERTED = '.converted'
 
 /**
- * Downloads the files of a model and installs it. Downloads are kept until then, so the next call
- * resumes an interrupted one. If several processes fetch the same model, one downloads it and the
- * others wait for the result.
+ * Downloads the files of a model and installs it. The next call resumes an interrupted download. If
+ * several processes fetch a model, one downloads it and the others wait.
  * @throws Error like `download` and `convert`, or if the model is already installed
  */
 export async function fetchModel(
@@ -130,9 +125,7 @@ async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/**
- * Converts into the empty folder `fresh`, which is renamed to the model's name once it is complete.
- */
+/** Converts into the empty folder `fresh`, which then gets the model's name. */
 async function install(
   modelsFolder: string,
   fresh: string,
@@ -170,7 +163,7 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
         'a letter or digit first',
     )
   }
-  if (name === TAGGER) throw new Error(`${name} is what lists sounds; give the model another name`)
+  if (name === TAGGER) throw new Error(`${name} is reserved; give the model another name`)
   await makeFolder(modelsFolder)
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)

@@ -1,7 +1,4 @@
-/**
- * One fetch of a model: a process that downloads and installs it, and everybody who follows its
- * progress.
- */
+/** One fetch of a model: its process, and everybody who follows its progress. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { FetchProgress } from '../../shared/engine-control.ts'
@@ -25,7 +22,7 @@ export type FetchReport =
 const WORKER = new URL('./fetch-worker.ts', import.meta.url)
 
 const STOPPED =
-  'The fetch was stopped before its end. What was downloaded is kept: another goes on from there.'
+  'The fetch was stopped. What was downloaded is kept, and the next fetch resumes from there.'
 
 export class ModelFetch {
   readonly #child: ChildProcess
@@ -34,7 +31,6 @@ export class ModelFetch {
   readonly ended: Promise<void>
   progress: FetchProgress
 
-  /** @param environment of the process */
   constructor(order: FetchOrder, environment: NodeJS.ProcessEnv) {
     const total = order.entry.megabytes * 1e6
     this.progress = { state: 'DOWNLOADING', bytes: 0, bytes_total: total, problem: '' }
@@ -61,8 +57,7 @@ export class ModelFetch {
   }
 
   /**
-   * Calls `onProgress` with all progress from now on, and last with the end. The fetch stops once
-   * nobody follows it any more.
+   * Calls `onProgress` at once and until the end. The fetch stops once nobody follows it.
    * @returns a function that stops following
    */
   follow(onProgress: (progress: FetchProgress) => void): () => void {

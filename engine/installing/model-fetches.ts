@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isInstalled } from '../../models/installed/record.ts'
 import type { CatalogueModel, InstalledModel } from '../../shared/engine-control.ts'
 import { makeFolder } from '../../shared/process/make-folder.ts'
-import { ModelRefusal } from '../model-refusal.ts'
+import { CallRefusal } from '../call-refusal.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { removeDownloads, removeModel } from './installed-folder.ts'
 import { ModelFetch } from './model-fetch.ts'
@@ -15,9 +15,7 @@ import { ModelFetch } from './model-fetch.ts'
 const FETCHES_MAX = 2
 
 interface ModelFetchesOptions {
-  /** The folder in which models are installed. */
   folder: string
-  /** Environment of the processes that fetch. */
   environment: NodeJS.ProcessEnv
   /** Replaced in tests. */
   catalogue?: readonly CatalogueEntry[]
@@ -61,23 +59,20 @@ export class ModelFetches {
     })
   }
 
-  /**
-   * Starts to fetch a model, or joins the fetch in progress; null if it is already installed.
-   * @throws ModelRefusal
-   */
+  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws CallRefusal */
   async fetch(name: string, licenceAccepted: boolean): Promise<ModelFetch | null> {
     const entry = this.#entryOf(name)
     const { folder, environment } = this.#options
     if (isInstalled(join(folder, name))) return null
-    if (!entry.isFreeToUse && !licenceAccepted) throw new ModelRefusal(...notAccepted(entry))
+    if (!entry.isFreeToUse && !licenceAccepted) throw new CallRefusal(...notAccepted(entry))
     await this.#assertWritable(`fetch ${name}`)
     const last = this.#fetches.get(name)
     if (last && !last.hasEnded) return last
     const running = [...this.#fetches].filter(([, fetch]) => !fetch.hasEnded)
     if (running.length >= FETCHES_MAX) {
-      const names = running.map(([each]) => each).join(' and ')
+      const names = running.map(([model]) => model).join(' and ')
       const message = `This engine is fetching ${names}: fetch ${name} when one of them is done.`
-      throw new ModelRefusal('FAILED_PRECONDITION', message)
+      throw new CallRefusal('FAILED_PRECONDITION', message)
     }
     const fetch = new ModelFetch({ folder, entry }, environment)
     this.#fetches.set(name, fetch)
@@ -85,15 +80,14 @@ export class ModelFetches {
   }
 
   /**
-   * Unloads and removes an installed model, or stops its fetch and removes the downloads.
-   * @throws ModelRefusal
+   * Unloads and removes a model, or stops its fetch and removes the downloads. @throws CallRefusal
    */
   async remove(name: string): Promise<void> {
     const { folder, models } = this.#options
     this.#assertRemovable(name)
     const fetch = this.#fetches.get(name)
     if (!fetch && !isInstalled(join(folder, name))) {
-      throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed in ${folder}.`)
+      throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed in ${folder}.`)
     }
     await this.#assertWritable(`remove ${name}`)
     await fetch?.stop()
@@ -102,33 +96,30 @@ export class ModelFetches {
     if (!isInstalled(join(folder, name))) return
     await models.unload(name).catch((cause: Error) => {
       const hint = `To remove it, run on the engine's host: winnow model remove ${name}`
-      throw new ModelRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
     })
-    if (isInstalled(join(folder, name))) await removeModel(folder, name) // else another engine has
+    if (isInstalled(join(folder, name))) await removeModel(folder, name) // or another engine has
   }
 
-  /** @throws ModelRefusal naming the known models */
+  /** @throws CallRefusal naming the known models */
   #entryOf(name: string): CatalogueEntry {
     const fetchable = this.#catalogue.filter(({ isBuiltIn }) => !isBuiltIn) // set-up fetches those
-    const entry = fetchable.find((each) => each.name === name)
+    const entry = fetchable.find((candidate) => candidate.name === name)
     if (entry) return entry
-    const names = fetchable.map((each) => each.name).join(', ')
-    throw new ModelRefusal('NOT_FOUND', `No model "${name}" can be fetched, only ${names}.`)
+    const names = fetchable.map((candidate) => candidate.name).join(', ')
+    throw new CallRefusal('NOT_FOUND', `No model "${name}" can be fetched, only ${names}.`)
   }
 
   #assertRemovable(name: string): void {
     const { named, models } = this.#options
     if (models.list().some((model) => model.name === name && model.built_in)) {
-      throw new ModelRefusal(
-        'FAILED_PRECONDITION',
-        `${name} came with Winnow: it can't be removed.`,
-      )
+      throw new CallRefusal('FAILED_PRECONDITION', `${name} came with Winnow: it can't be removed.`)
     }
     if (!named.includes(name)) return
     const message =
-      `The setting MODELS of this engine names ${name}, without which it would not start again: ` +
-      'take it out there, and restart the engine.'
-    throw new ModelRefusal('FAILED_PRECONDITION', message)
+      `The setting MODELS of this engine names ${name}, and without it the engine would not start ` +
+      'again: remove it from MODELS, and restart the engine.'
+    throw new CallRefusal('FAILED_PRECONDITION', message)
   }
 
   /** @param command what an admin of the host can run instead */
@@ -141,7 +132,7 @@ export class ModelFetches {
       const message =
         `This engine can't write ${folder} (${(cause as Error).message}). On its host run: ` +
         `sudo MODELS_DIR=${folder} winnow model ${command}`
-      throw new ModelRefusal('FAILED_PRECONDITION', message, { cause })
+      throw new CallRefusal('FAILED_PRECONDITION', message, { cause })
     }
   }
 }

@@ -2,8 +2,8 @@
 
 /** Like Promise.all, but throws only after all promises have settled. */
 export async function allSettledOrThrow<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {
-  const settled = await Promise.allSettled(promises)
-  const failed = settled.find((each) => each.status === 'rejected')
+  const results = await Promise.allSettled(promises)
+  const failed = results.find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
-  return settled.map((each) => (each as PromiseFulfilledResult<Awaited<T>>).value)
+  return results.map((result) => (result as PromiseFulfilledResult<Awaited<T>>).value)
 }

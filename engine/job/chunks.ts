@@ -1,8 +1,7 @@
 /**
- * Cuts a mixture of any length into chunks and joins their results. It streams, so memory is
- * bounded by the chunks in flight. All chunks of a longer mixture have the same length, so that
- * they can share batches: the last one starts earlier rather than being shorter (except for less
- * than a frame, if chunks must start at whole frames).
+ * Cuts a mixture of any length into chunks and joins their results as a stream. All chunks of a
+ * longer mixture have the same length, so that they can share batches: the last one starts earlier
+ * rather than being shorter, except for less than a frame.
  */
 
 import type { Joining, ModelDescription } from '../../models/model.ts'
@@ -106,7 +105,6 @@ export class ChunkCutter {
     }
   }
 
-  /** Yields the last chunk. */
   *finish(): Generator<MixtureChunk> {
     const { chunkSamples, frameSamples } = this.#plan
     const held = this.#held
@@ -123,7 +121,6 @@ export class ChunkCutter {
 export interface ChunkJoiner {
   /** Takes the next chunk and its memory; returns the planar samples that are final now. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
-  /** Returns the samples that are left after the last chunk. */
   finish(): Float32Array[]
 }
 
@@ -232,9 +229,7 @@ export class SampleQueue {
     return out
   }
 
-  /**
-   * Like `read`, but drops the samples. A block that matches exactly is returned without a copy.
-   */
+  /** Like `read`, but drops the samples. A block that matches exactly is not copied. */
   take(start: number, samples: number): Float32Array[] {
     const first = this.#blocks[0]
     const isWhole = start === this.startSample && samples === first?.[0]?.length

@@ -18,14 +18,12 @@ interface FetchDeps {
   store: Pick<StoreOutage, 'reportFailure' | 'reportSuccess'>
 }
 
-/** A source in the folder of its job. */
 export interface FetchedMedia {
   path: string
   /** The name given by the server of the `audio_url`. */
   source_name?: string
 }
 
-/** Fetches the source to the folder of the job. */
 export async function fetchMedia(
   { source, shared_folder: sharedFolder }: Job,
   folder: string,

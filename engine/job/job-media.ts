@@ -12,7 +12,6 @@ export type JobOutputs = Pick<Outputs, 'sound' | 'write' | 'finish' | 'abort'>
 
 export interface JobMedia {
   makeFolder: typeof makeJobFolder
-  /** Removes the folder of a job with everything in it. */
   removeFolder(folder: string): Promise<void>
   fetchSource: typeof fetchSource
   fetchPublicSource: typeof fetchPublicSource
@@ -23,7 +22,7 @@ export interface JobMedia {
 /** Uses the disk and the network of this machine. */
 export const createJobMedia = (threads: OutputThreads): JobMedia => ({
   makeFolder: makeJobFolder,
-  // With retries, because the gateway may still put a copy there that nobody waits for any more.
+  // Retries, because the gateway may still be copying a file into it.
   removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,

@@ -16,15 +16,12 @@ import { ThreadLostError } from '../threads/task-thread.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
- * `released` means that nothing was decided and the gateway queues the request again. `interrupted`
- * means that nothing was decided or reported, so the job must be delivered again.
+ * `released`: the gateway queues the request again. `interrupted`: nothing was reported, so the job
+ * must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/**
- * `drained`: this engine can't serve the job, because it shuts down or its model was unloaded.
- * `released`: the job exceeded its time limit.
- */
+/** `drained`: the engine stops, or its model was unloaded. `released`: the job took too long. */
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */
@@ -37,14 +34,17 @@ export class JobStopped extends Error {
   }
 }
 
-/**
- * How many attempts a job gets after errors of unknown cause, which may lie in the job or only in
- * this engine.
- */
+/** Attempts after errors of unknown cause, which may lie in the job or only in this engine. */
 const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
 /** Errors that come from the job's environment, not from the job. */
-const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError, ThreadLostError]
+const TRANSIENT_ERRORS = [
+  JobStopped,
+  TransientError,
+  ComputeLostError,
+  DeviceError,
+  ThreadLostError,
+]
 
 interface Failure {
   code: FailureCode
@@ -58,8 +58,8 @@ export function failureOf(error: unknown, attempts: number): Failure | null {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
   if (error instanceof ModelError) return failureWith('MODEL_FAILED')
-  const mayPass = PASSING.some((kind) => error instanceof kind) || isDiskFull(error)
-  if (mayPass || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
+  const isTransient = TRANSIENT_ERRORS.some((kind) => error instanceof kind) || isDiskFull(error)
+  if (isTransient || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
   return failureWith(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 
@@ -67,10 +67,7 @@ const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[cod
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
-/**
- * Returns why a job is released. A drain, an outage of the media store, or a disk that others have
- * filled does not count against it.
- */
+/** Why a job is released. Drains, an outage of the store and a full disk don't count against it. */
 export async function releaseCauseOf(
   error: unknown,
   { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },

@@ -1,7 +1,4 @@
-/**
- * Watches whether the scratch disk is full. While it is, no job is leased, because none could be
- * served.
- */
+/** Watches whether the scratch disk is full. While it is, no job is leased. */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -11,7 +8,6 @@ interface ScratchRoomOptions {
   /** With less free space the disk counts as full. */
   scratchFreeBytesMin: number
   log: Logger
-  /** Returns the free bytes on the disk of a folder. */
   free?: (folder: string) => Promise<number>
 }
 

@@ -25,7 +25,7 @@ import {
 } from './reports/job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { fetchMedia } from './fetch-media.ts'
-import { JobProgress, type Reported } from './reports/job-progress.ts'
+import { JobProgress, type ProgressReport } from './reports/job-progress.ts'
 import { withDeviceMeter } from './reports/device-meter.ts'
 import { createReporter, type JobReporter } from './reports/job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -59,7 +59,6 @@ export interface JobDeps {
   clock: Clock
   log: Logger
   media: JobMedia
-  /** Processes that read clients' files. */
   soundProcesses: SoundProcesses
   /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
@@ -67,7 +66,6 @@ export interface JobDeps {
   scratch: Pick<ScratchRoom, 'isFull'>
   /** How many attempts the request has had, including this one but not those that a drain ended. */
   attempts: number
-  /** Called when the job fails because of the device. */
   onDeviceFailed(): void
   /** Called with the seconds of media that were separated. */
   onSeparated(seconds: number): void
@@ -76,8 +74,8 @@ export interface JobDeps {
 }
 
 /**
- * Serves one job and reports its outcome; never throws. The broker has stored the outcome as an
- * event, unless it is `interrupted` or the request had already ended.
+ * Serves one job and reports its outcome; never throws. The outcome is stored as an event unless it
+ * is `interrupted` or the request had already ended.
  */
 export async function separateJob(
   job: Job,
@@ -141,10 +139,7 @@ type CompletedFields = Pick<
   'duration' | 'sample_rate' | 'outputs' | 'sounds'
 >
 
-/**
- * Reports measurements while the work is done, and before the outcome. If both fail, the error of
- * the work is the outcome.
- */
+/** Reports measurements before the outcome. If both fail, the work's error is the outcome. */
 async function produceResult(
   job: Job,
   context: JobContext,
@@ -251,8 +246,8 @@ const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
   failureOf(error, attempts) === null
 
 /**
- * Returns the length of the media in seconds, if its packets state it. Media that is too long is
- * reported, so that the next submit of its file is refused.
+ * Returns the length in seconds, if the packets state it. If the media is too long, reports that,
+ * so that the next submit of its file is refused.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
@@ -306,7 +301,7 @@ async function publishMeasured(
 function report(
   { request_id }: Job,
   attemptId: string,
-  progress: Reported,
+  progress: ProgressReport,
   { broker, clock }: JobDeps,
 ): void {
   const at = new Date(clock.now()).toISOString()
@@ -351,9 +346,8 @@ async function reportFailure(
 
 /**
  * Publishes an event, retrying for minutes: without the outcome all work would be repeated, and
- * without the start a broker that cannot store anything for a while would use up the job's
- * deliveries. If an event was stored but its ack lost, the repeat is deduplicated by its id, by the
- * broker for two minutes and by the gateway forever.
+ * without the start a broker that is away would use up the job's deliveries. Repeats are dropped by
+ * their id.
  */
 async function publishUntilStored(
   event: Event,

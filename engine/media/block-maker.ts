@@ -29,7 +29,6 @@ const FLOAT_FORMATS: readonly AVSampleFormat[] = [
 ]
 
 export interface BlockFormat {
-  /** Hertz. */
   sampleRate: number
   /** Media with more channels is downmixed to this many; fewer stay as they are. */
   channelsMax: number
@@ -69,11 +68,10 @@ export class BlockMaker {
     this.#converted.alloc()
   }
 
-  /** Adds the samples of a frame. */
   add(frame: Frame): void {
     const layout = layoutOf(frame)
     const isAlike = layout.nbChannels === this.layout.nbChannels
-    // The same number of channels without names stay where they are.
+    // Unnamed channels stay where they are if their number is the same.
     frame.channelLayout = namedForConverter(isAlike && isUnnamed(layout) ? this.layout : layout)
     this.#converter ??= this.#openConverter(frame, layout)
     if (this.#convert(frame)) return
@@ -84,7 +82,7 @@ export class BlockMaker {
 
   /** Adds up to `samplesMax` samples of silence, at most a block; returns how many it added. */
   addSilence(samplesMax: number): number {
-    this.#drain() // first come the samples that the resampler holds
+    this.#drain() // the samples that the resampler holds come first
     const silence = new Float32Array(Math.min(samplesMax, this.#blockSamples))
     this.#append(new Array(this.layout.nbChannels).fill(silence), silence.length)
     return silence.length
@@ -129,8 +127,8 @@ export class BlockMaker {
       ),
       'set up a conversion',
     )
-    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
-    check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor leave a channel out
+    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not clip
+    check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor omit the LFE
     if (this.#filterTaps !== undefined) {
       check(converter.setOption('filter_size', this.#filterTaps), 'set up a conversion')
     }
@@ -200,8 +198,7 @@ export class BlockMaker {
   }
 
   /**
-   * NaN, infinities and values that no recording has become 0: they would spoil all others.
-   * @param samples of one channel, about to be added
+   * Replaces NaN, infinities and values that no recording has by 0, since they would spoil others.
    */
   #silenceDamage(samples: Float32Array): void {
     const { damage } = this

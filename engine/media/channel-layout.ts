@@ -37,10 +37,7 @@ const unnamed = (channels: number): ChannelLayout =>
     ? avChannelLayoutDefault(channels)
     : { order: AV_CHANNEL_ORDER_UNSPEC, nbChannels: channels, mask: 0n }
 
-/**
- * Loudspeakers that FFmpeg mixes into fewer by their meaning: all on the floor, the LFE, the left
- * and right ones above the front. It leaves out any other.
- */
+/** Loudspeakers that FFmpeg can downmix; it leaves out any other. */
 const MIXED_BY_MEANING = 0x57ffn | (0x3n << 29n)
 
 export const isMixedByMeaning = (layout: ChannelLayout): boolean =>
@@ -92,8 +89,8 @@ export interface FileLayout {
 }
 
 /**
- * The layout of as many channels, in the same order, under which a file holds them, each in full.
- * @param isLfeFull the LFE holds more than one may: see `lfe-range.ts`
+ * Returns the layout under which a file holds all channels in full, in the same order.
+ * @param isLfeFull whether the LFE has more than low frequencies: see `lfe-range.ts`
  */
 export function layoutInFile(
   format: SoundFormat,

@@ -19,10 +19,7 @@ export class KeptSamples {
     this.#path = path
   }
 
-  /**
-   * Adds [channels][samples], of any length, with their memory; one call at a time.
-   * @throws Error when the disk is full
-   */
+  /** Takes [channels][samples] and their memory; one call at a time. */
   async add(block: readonly Float32Array[]): Promise<void> {
     const bytes = block.reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (!this.#file && this.#heldBytes + bytes <= HELD_BYTES_MAX) {

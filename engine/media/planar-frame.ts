@@ -15,7 +15,8 @@ export const frameOf = (
     channelLayout: layout,
   })
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Buffer =>
+/** Returns the memory of samples, without a copy. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
 function interleaveBlock(block: readonly Float32Array[]): Float32Array {

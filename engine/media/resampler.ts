@@ -7,10 +7,7 @@ import { frameOf } from './planar-frame.ts'
 
 const BLOCK_SAMPLES = 2 ** 14
 
-/**
- * With this many, a round trip changes frequencies below nine tenths of the band by -90 dB; with
- * 32, by -41 dB.
- */
+/** A round trip then changes the lower nine tenths of the band by -90 dB; with 32, by -41 dB. */
 const FILTER_TAPS = 128
 
 export interface ResamplerOptions {
@@ -20,10 +17,7 @@ export interface ResamplerOptions {
   channels: number
 }
 
-/**
- * Sample 0 stays in place, and `n` samples become about `n · to / from`. The output contains
- * nothing above the band of the lower rate.
- */
+/** Keeps sample 0 in place; the output has nothing above the band of the lower rate. */
 export class Resampler {
   readonly #from: number
   readonly #layout: ChannelLayout
@@ -49,7 +43,6 @@ export class Resampler {
     return this.#maker.take()
   }
 
-  /** Returns the rest. */
   finish(): Float32Array[][] {
     this.#maker.finish()
     return this.#maker.take()

@@ -1,7 +1,4 @@
-/**
- * Threads that resample. Converting a second of stereo to 32 kHz and back takes 3 ms, during which
- * the main thread could not feed the model.
- */
+/** Threads that resample, because the main thread must keep feeding the model. */
 
 import { availableParallelism } from 'node:os'
 import type { TaskThread } from '../threads/task-thread.ts'
@@ -37,10 +34,7 @@ export class ResamplingThreads {
   }
 }
 
-/**
- * The interface of a `Resampler` in another thread. If the thread ends, current calls throw
- * ThreadLostError and later ones an Error, because the samples it held are lost.
- */
+/** A `Resampler` in another thread. If the thread ends, its samples are lost and calls throw. */
 export class ResamplerInThread {
   readonly #stream: number
   readonly #thread: TaskThread<ResamplingTask>
@@ -50,7 +44,7 @@ export class ResamplerInThread {
     this.#stream = stream
     this.#thread = thread
     this.#opened = thread.call({ do: 'open', stream, options })
-    this.#opened.catch(() => undefined) // whoever uses it gets the error
+    this.#opened.catch(() => undefined) // the next call throws it
   }
 
   /** Like `Resampler.add`. The samples are copied. */
@@ -59,7 +53,6 @@ export class ResamplerInThread {
     return this.#thread.call({ do: 'add', stream: this.#stream, block })
   }
 
-  /** Like `Resampler.finish`. */
   async finish(): Promise<Float32Array[][]> {
     await this.#opened
     return this.#thread.call({ do: 'finish', stream: this.#stream })

@@ -38,11 +38,11 @@ export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits => ({
   silenceMsMax,
 })
 
-const isTransient = (error: unknown): boolean => error instanceof TransientError
+const isTransientError = (error: unknown): boolean => error instanceof TransientError
 
 interface RetryOptions {
   /** Which errors are transient (default: TransientError). */
-  mayPass?: (error: unknown) => boolean
+  isTransient?: (error: unknown) => boolean
   /** Called after each transient failure. */
   onAway?: () => void
 }
@@ -55,14 +55,14 @@ export async function withRetries<T>(
   attempt: () => Promise<T>,
   { retryDelaysMs }: Pick<RetryPolicy, 'retryDelaysMs'>,
   signal: AbortSignal,
-  { mayPass = isTransient, onAway }: RetryOptions = {},
+  { isTransient = isTransientError, onAway }: RetryOptions = {},
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
-      if (!mayPass(error)) throw error
+      if (!isTransient(error)) throw error
       onAway?.()
       const delayMs = retryDelaysMs[failures]
       if (delayMs === undefined) throw error

@@ -4,7 +4,7 @@ import type { EngineDescription, EngineStats } from '../../shared/engine-control
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.ts'
 import { MetricSet, type Histogram } from '../../shared/telemetry/metrics.ts'
 import type { DeviceState } from '../compute/compute-messages.ts'
-import type { SchedulerObserver, SteppedBatch } from '../compute/scheduler.ts'
+import type { SchedulerObserver, BatchStep } from '../compute/scheduler.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { GpuReading, XidError } from '../gpu/nvml.ts'
 
@@ -49,18 +49,17 @@ export class EngineMetrics implements SchedulerObserver {
   }
 
   /** An attempt has ended. @param sinceSubmit seconds since its request was submitted */
-  ended(outcome: Outcome, { runSeconds, sinceSubmit }: TrySeconds): void {
+  ended(outcome: Outcome, { runSeconds, sinceSubmit }: AttemptSeconds): void {
     this.#runSeconds.observe({ outcome }, runSeconds)
     if (!ENDS.includes(outcome)) return
     observeWait(this.#endToEndSeconds, { outcome }, sinceSubmit)
   }
 
-  /** A job failed for good. */
   failed(code: FailureCode): void {
     this.#failures.inc({ code })
   }
 
-  stepped({ seconds, lanes, frames, framesMax }: SteppedBatch): void {
+  stepped({ seconds, lanes, frames, framesMax }: BatchStep): void {
     this.#stepSeconds.observe(seconds)
     this.#lanes.observe(lanes)
     this.#fill.observe(frames / framesMax)
@@ -80,12 +79,12 @@ function observeWait(histogram: Histogram, labels: Record<string, string>, secon
   if (!Number.isNaN(seconds)) histogram.observe(labels, Math.max(0, seconds))
 }
 
-interface TrySeconds {
+interface AttemptSeconds {
   runSeconds: number
   sinceSubmit: number
 }
 
-interface EngineNow {
+interface EngineSnapshot {
   description: EngineDescription
   stats: EngineStats
   held: DeviceState
@@ -100,7 +99,7 @@ export function engineStateText({
   held,
   brokerConnected,
   gpus,
-}: EngineNow): Promise<string> {
+}: EngineSnapshot): Promise<string> {
   const set = new MetricSet()
   const { engine_id, version, model, device } = description
   set.gauge('winnow_engine_info').set({ engine_id, version, model: model.name, device }, 1)

@@ -34,7 +34,7 @@ export async function openGpuMonitor(options: GpuMonitorOptions): Promise<GpuMon
       reading ??= readAll(nvml, uuids, options).finally(() => {
         reading = null
       })
-      return inTime(reading, []) // one that hangs must not hide what else a scrape sees
+      return inTime(reading, []) // a hanging GPU must not hide the other metrics
     },
     close: () => nvml.close(),
   }

@@ -76,9 +76,8 @@ export async function connectBroker(options: ConnectOptions): Promise<Broker> {
 }
 
 /**
- * Like `connectBroker`, but also resolves if nobody answers yet, for a process that has other work.
- * Until the broker is there, it counts as disconnected, publishing fails, and followers wait.
- * @throws StartError if waiting would not help
+ * Like `connectBroker`, but also resolves if nobody answers yet: until then the broker counts as
+ * disconnected, publishing fails, and followers wait. @throws StartError if waiting is useless
  */
 export function openBroker(options: ConnectOptions): Promise<Broker> {
   return new Promise((resolve, reject) => {
@@ -185,7 +184,7 @@ class JetStreamBroker implements Broker {
   }
 
   publishChange(requestId: string): void {
-    if (!this.isConnected()) return // nobody would learn of it in time
+    if (!this.isConnected()) return // it would arrive too late
     const change = encodeMessage({ request_id: requestId, from: this.#name })
     this.#connection.publish(CHANGE_SUBJECT, change)
   }
@@ -244,9 +243,9 @@ class JetStreamBroker implements Broker {
     if (this.#isEngine) return
     try {
       const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
-      const known = this.#streamsMade
+      const before = this.#streamsMade
       this.#streamsMade = created
-      if (known !== undefined && known !== created) this.#losses.note()
+      if (before !== undefined && before !== created) this.#losses.note()
     } catch (error) {
       this.#log.warn({ err: error }, 'the streams could not be read')
     }
@@ -264,19 +263,13 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /**
-   * Creates the consumer for jobs that name a model before the first such job, because engines
-   * create none.
-   */
+  /** Engines create no consumers, so this one must exist before the first job for the model. */
   async #ensureNamedConsumer(source: ReturnType<typeof jobSource>): Promise<void> {
     if (await hasConsumer(this.#manager, source)) return
     await ensureJobConsumer(this.#manager, source, this.#streams.leaseSeconds)
   }
 
-  /**
-   * Runs `use`. If the server has lost its streams (for example because its disk was wiped), a
-   * gateway recreates them and retries.
-   */
+  /** Runs `use`. If the server has lost its streams, a gateway recreates them and retries. */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {
     try {
       return await use()
@@ -311,10 +304,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /**
-   * Returns the validated event; null if it is invalid. It will stay invalid, because gateways are
-   * upgraded first.
-   */
+  /** Null if it is invalid, for good, because gateways are upgraded first. */
   #readEvent({ data, seq }: JsMsg): Event | null {
     try {
       return decodeEvent(data)
@@ -339,10 +329,7 @@ class JetStreamBroker implements Broker {
     await this.#remove(stream, sequence)
   }
 
-  /**
-   * Returns the validated job, or null if it can't be read. Such a job goes back to the queue,
-   * since an engine of another version may read it.
-   */
+  /** Null if it can't be read. It goes back to the queue, for an engine of another version. */
   #readJob(message: JsMsg): Job | null {
     try {
       return decodeMessage(Job, message.data)

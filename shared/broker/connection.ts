@@ -18,15 +18,11 @@ import type { SettingReader } from '../process/settings.ts'
 
 /** Address and credentials of the broker, the same for gateways and engines. */
 export interface BrokerAddress {
-  /**
-   * `nats://[user:password@ | token@]host:port`, several separated by commas; `tls:` requires TLS.
-   */
+  /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` requires TLS. */
   url: string
   /** File with a user's JWT and seed, as `nsc` writes it; used instead of user or token. */
   credentialsFile?: string | undefined
-  /**
-   * PEM certificates of the authorities trusted to sign the servers' certificates; requires TLS.
-   */
+  /** PEM certificates of the authorities that sign the servers' certificates; requires TLS. */
   caFile?: string | undefined
   /** How many servers keep each stream; 0 keeps the current number, or 1 for a new stream. */
   replicas?: number
@@ -51,9 +47,7 @@ export interface ConnectOptions {
   leaseSeconds: number
   /** The gateway's installation, whose jobs the broker carries. */
   installation?: string
-  /**
-   * Whether this is an engine, which uses the streams as gateways make them and may not change any.
-   */
+  /** Whether this is an engine, which may not change the streams. */
   isEngine?: boolean
   log: Logger
   /** How long a broker may take to answer; Infinity waits forever. */
@@ -73,16 +67,15 @@ const PINGS = { pingInterval: 10_000, maxPingOut: 2 }
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for temporary states: a cluster without a leader, or missing some servers. */
-const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
+const TRANSIENT_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
 /** Prefix of the subjects for replies to an engine, which may not read those of others. */
 const ENGINE_INBOX = '_INBOX_ENGINE'
 const CLUSTER_NEEDED = 10074
 const NO_ROOM = 10047
 
 /**
- * Connects and creates the streams; waits for a broker that cannot be used yet, and reports that
- * once. Once connected, it reconnects forever.
- * @param open makes the connection useful; an error from it that is not temporary ends the waiting
+ * Connects, waits for a broker that cannot be used yet, and reports that once.
+ * @param open makes the connection useful; an error that is not temporary ends the waiting
  * @throws StartError if nobody answers in time, or at once if waiting would not help
  */
 export async function connectServer(
@@ -102,7 +95,7 @@ export async function connectServer(
       return { connection, manager: await open(connection, options) }
     } catch (cause) {
       const { message } = cause as Error
-      assertPasses(cause, broker)
+      assertTransient(cause, broker)
       if (performance.now() - startedAt + retryDelayMs > waitMsMax) {
         throw new StartError(
           cause instanceof NoStreamsError
@@ -122,7 +115,7 @@ export async function connectServer(
 }
 
 /** @throws StartError if a retry would fail in the same way */
-function assertPasses(cause: unknown, broker: string): void {
+function assertTransient(cause: unknown, broker: string): void {
   if (cause instanceof StartError) throw cause
   const { message } = cause as Error
   // A server that is slow to ask for credentials is not refusing them.
@@ -136,7 +129,7 @@ function assertPasses(cause: unknown, broker: string): void {
   if (/certificate|self.signed|altnames/i.test(message)) {
     throw new StartError(
       `NATS_CA: the certificate of the broker at ${broker} cannot be trusted (${message}). ` +
-        'Name in NATS_CA the file with the certificates of who signed it, and renew what expired.',
+        'Set NATS_CA to the certificates of its authorities, and renew those that have expired.',
       { cause },
     )
   }
@@ -151,11 +144,11 @@ async function dialOptions({ address, name, isEngine = false }: ConnectOptions) 
     name,
     timeout: DIAL_MS_MAX,
     maxReconnectAttempts: -1,
-    noAsyncTraces: true, // else every call makes an error, with its stack, that is mostly not used
+    noAsyncTraces: true, // otherwise every call creates an error with a stack
     reconnectTimeWait: 500,
     ...PINGS,
     ...(isEngine && { inboxPrefix: ENGINE_INBOX }),
-    ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
+    ignoreAuthErrorAbort: true, // two refusals, as by a broker that is set up late, would end it
   }
   if (credentialsFile === undefined) Object.assign(options, credentialsOf(servers[0]!))
   else options.authenticator = credsAuthenticator(await readSetting('NATS_CREDS', credentialsFile))
@@ -191,7 +184,7 @@ function parseServer(server: string): URL {
 }
 
 /**
- * Returns the streams' manager once the streams have the form that this version needs.
+ * Returns the streams' manager once they have the form that this version needs.
  * @throws StartError if the server cannot keep the streams; another error if it cannot do so yet
  */
 export const openStreams = (
@@ -205,10 +198,7 @@ export const openStreams = (
     return manager
   })
 
-/**
- * Returns the streams' manager, which changes nothing by itself.
- * @throws like `openStreams`
- */
+/** Returns the streams' manager, which changes nothing by itself. @throws like `openStreams` */
 export const manageStreams = (connection: NatsConnection): Promise<JetStreamManager> =>
   orClosed(connection, 0, () => jetstreamManager(connection))
 
@@ -222,12 +212,12 @@ async function orClosed<T>(
   } catch (cause) {
     const server = connection.getServer()
     await connection.close()
-    if (cause instanceof StartError || isPassing(cause)) throw cause
+    if (cause instanceof StartError || isTransient(cause)) throw cause
     const { message } = cause as Error
     if (/permissions violation/i.test(message)) {
       throw new StartError(
-        `NATS_URL: the user may not do at the broker at ${server} what this process does ` +
-          `(${message}). Name the user of its role, as ops/nats-cluster.conf has them.`,
+        `NATS_URL: the user lacks permissions that this process needs at the broker at ${server} ` +
+          `(${message}). Name the user of its role; see ops/nats-cluster.conf.`,
         { cause },
       )
     }
@@ -246,29 +236,23 @@ async function orClosed<T>(
       )
     }
     throw new StartError(
-      `NATS_URL: the broker at ${server} keeps no streams (${message}). ` +
+      `NATS_URL: the broker at ${server} has no JetStream (${message}). ` +
         'Start nats-server with JetStream (-js).',
       { cause },
     )
   }
 }
 
-/**
- * Whether the broker may be able to provide the streams soon, because it is starting or electing a
- * leader.
- */
-const isPassing = (error: unknown): boolean =>
+/** Whether the broker may have the streams soon, because it is starting or electing a leader. */
+const isTransient = (error: unknown): boolean =>
   error instanceof JetStreamApiError
-    ? PASSING_CODES.includes(error.code)
+    ? TRANSIENT_CODES.includes(error.code)
     : error instanceof NoStreamsError ||
       error instanceof errors.TimeoutError ||
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
 
-/**
- * Returns a sentence on why the broker stored nothing; null if it refused the message itself.
- * @param error the error of a publish
- */
+/** Says why the broker stored nothing; null if it refused the message that was published. */
 export function refusalOf(error: unknown): string | null {
   const { message, cause } = error as Error
   const isUnable =

@@ -9,7 +9,7 @@ import type { Stop } from './interface.ts'
 /** How many messages of a stream a follower handles at once, started in order. */
 const HANDLED_AT_ONCE = 8
 /** How many messages a follower has requested but not handled yet. */
-const IN_HAND_MAX = 64
+const REQUESTED_MAX = 64
 /** Delay after a follower fails, and after the first delivery of a message fails. */
 const RETRY_MS = 1_000
 const RETRY_DELAY_MS_MAX = MINUTE_MS
@@ -21,10 +21,7 @@ export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
 interface ConsumerOptions {
   /** Returns the consumer; called again after each failure. */
   consumer: () => Promise<Consumer>
-  /**
-   * Handles a message, which is acknowledged when this resolves; otherwise it is redelivered after
-   * a delay.
-   */
+  /** Handles a message, which is then acknowledged, or redelivered later if this rejects. */
   handle: (message: JsMsg) => Promise<void>
   onFailure: (error: unknown) => Promise<void>
   log: Logger
@@ -45,7 +42,7 @@ export async function followStream({
       try {
         const consumer = await getConsumer()
         const consumed = await consumer.consume({
-          max_messages: IN_HAND_MAX,
+          max_messages: REQUESTED_MAX,
           abort_on_missing_resource: true,
         })
         messages = consumed

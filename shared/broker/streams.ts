@@ -51,18 +51,13 @@ const JOB_SUBJECTS = [
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** The server's advisories about jobs and events that have used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
-/**
- * The undeliverable messages themselves, for an admin to read; the subject ends with their stream.
- */
+/** The undeliverable messages themselves; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-/**
- * Returns the source of jobs that name this model; without a name, of those that any engine may
- * take.
- */
+/** Returns the source of jobs that name this model, or without a name, any model. */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
-  const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects
+  const name = model.replaceAll('.', '=') // dots separate parts of subjects, and no name has a `=`
   return {
     stream: JOBS.stream,
     subject: `${NAMED_SUBJECT}.${queue}.${name}`,
@@ -78,17 +73,13 @@ const DAY_NS = DAY_SECONDS * SECOND_NS
 /** How often a job is delivered, including the first time, before it becomes a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
-/**
- * How often an event is delivered. With the delays this takes about an hour, so that a database
- * outage loses no events.
- */
+/** How often an event is delivered: for about an hour, to outlast a database outage. */
 const EVENT_DELIVERIES_MAX = 64
 const EVENT_ACK_WAIT_SECONDS = 30
 const EXHAUSTED_DAYS = 7
 const DEAD_LETTER_DAYS = 14
 const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
-/** Key in the metadata of the jobs' stream. */
 const INSTALLATION_KEY = 'winnow-installation'
 
 export interface StreamOptions {
@@ -101,10 +92,9 @@ export interface StreamOptions {
 }
 
 /**
- * Creates the streams and consumers, or gives them the limits of this version. Marks them as the
- * installation's if they have no owner yet.
- * @throws StartError if they belong to another installation, because each would take the other's
- *   events
+ * Creates the streams and consumers, or gives them the limits of this version, and marks them as
+ * the installation's.
+ * @throws StartError if they belong to another, whose events this one would take
  */
 export async function ensureStreams(
   manager: JetStreamManager,
@@ -166,10 +156,7 @@ export async function hasConsumer(
   }
 }
 
-/**
- * Whether the server lacks a stream, a consumer or a subject, since an older process removes
- * subjects that it does not know when it starts.
- */
+/** Whether a stream, consumer or subject is missing; older processes remove unknown subjects. */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
     const { subjects } = (await manager.streams.info(JOBS.stream)).config
@@ -229,7 +216,7 @@ const streams = (installation?: string): NamedStream[] => [
     subjects: JOB_SUBJECTS,
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    discard: DiscardPolicy.New, // a full queue refuses new jobs: it must never drop an accepted one
+    discard: DiscardPolicy.New, // a full queue refuses new jobs and never drops an accepted one
     max_msgs: JOBS_MAX,
     duplicate_window: 120 * SECOND_NS,
   },
@@ -257,14 +244,13 @@ const streams = (installation?: string): NamedStream[] => [
     discard: DiscardPolicy.Old,
     max_age: DEAD_LETTER_DAYS * DAY_NS,
     max_bytes: DEAD_LETTER_BYTES_MAX,
-    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the tries to move a message there
+    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the attempts to move a message here
   },
 ]
 
 /**
- * Creates a stream, or updates its configuration if it differs. An update sends the whole
- * configuration that was read, including parts it does not change. So an engine that read it before
- * a gateway added its mark would remove the mark. That is why nothing is sent if nothing differs.
+ * Creates a stream, or updates it if it differs. An update sends all that was read, so an engine
+ * would remove the mark that a gateway has added since, if it sent without need.
  */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   const current = await configOf(manager, config.name)
@@ -274,10 +260,7 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
   if (!isDeepStrictEqual(updated, present)) await manager.streams.update(config.name, config)
 }
 
-/**
- * Adds a stream, which another process may have added first, with or without an installation's
- * mark.
- */
+/** Adds a stream, unless another process has added it first. */
 async function addStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
     await manager.streams.add(config)

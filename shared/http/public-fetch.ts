@@ -1,7 +1,4 @@
-/**
- * Fetches media from addresses that clients name: only by a public route, including all redirects,
- * and within limits of time and size.
- */
+/** Fetches media from clients' addresses by a public route, within limits of time and size. */
 
 import { isUtf8 } from 'node:buffer'
 import contentDisposition from 'content-disposition'
@@ -20,16 +17,15 @@ import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
-   * Refuses a URL because of its text, or because its name has no public address. Only name servers
-   * are contacted. If they do not answer in time, the URL passes, because a download checks it
-   * again.
+   * Refuses a URL by its text, or because its name has no public address. If name servers do not
+   * answer in time, the URL passes, because a download checks it again.
    * @throws ServiceError `INVALID_AUDIO_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /**
    * Writes the response from `url` to the file `path`; on failure no file is left.
-   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` beyond
-   *   `bytesMax`; the signal's reason
+   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, `PAYLOAD_TOO_LARGE`; the
+   *   signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }
@@ -58,16 +54,10 @@ const LIMITS = {
   checkMsMax: 2_000,
 }
 
-/**
- * As many as browsers allow. Podcast links pass through up to a dozen services that count
- * listeners.
- */
+/** As many as browsers allow; podcast links pass through a dozen services that count listeners. */
 const REDIRECTS_MAX = 20
 
-/**
- * The registered codings that change bytes. Servers also state others that change nothing, such as
- * `aws-chunked`, `none` or a charset.
- */
+/** Codings that change bytes, unlike those that servers also state, such as `aws-chunked`. */
 const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
 
 /** Headers of every request. Compressed bytes would evade the size limit, so none are asked for. */
@@ -94,9 +84,6 @@ interface FailureOptions {
   cause?: unknown
 }
 
-const fetchFailed = (message: string, options?: FailureOptions) =>
-  new FetchFailedError(message, options)
-
 /** Creates the fetcher for a process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
@@ -116,7 +103,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       answer.body.destroy()
       target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
-    throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
+    throw new FetchFailedError(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
   }
 
   return {
@@ -153,19 +140,13 @@ const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
     ? headerText(headers.location)
     : undefined
 
-/**
- * Decodes a header. Node reads them as Latin-1, but most servers that send other characters mean
- * UTF-8.
- */
+/** Decodes a header, which Node reads as Latin-1 although most servers send UTF-8. */
 function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   return bytes.toString('latin1') === value && isUtf8(bytes) ? bytes.toString() : value
 }
 
-/**
- * Returns the answer itself if it may be media. Its bytes will tell, because many servers state a
- * wrong type. Otherwise drops the body and names the problem.
- */
+/** Returns an answer that may be media. Its bytes will tell, because servers state wrong types. */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)
   if (!fault) return answer
@@ -177,11 +158,13 @@ function faultOf(answer: Answer): ServiceError | undefined {
   const { statusCode, headers } = answer
   if (statusCode < 200 || statusCode > 299) {
     const message = `audio_url answered with status ${statusCode}; it must answer with media.`
-    return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
+    return new FetchFailedError(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
   const codings = (headers['content-encoding'] ?? '').toLowerCase().split(',')
   if (!codings.some((coding) => COMPRESSION.test(coding.trim()))) return undefined
-  return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
+  return new FetchFailedError(
+    'audio_url answered with compressed bytes although none were asked for.',
+  )
 }
 
 function fileName({ headers }: Answer): string | undefined {
@@ -203,7 +186,7 @@ function dispositionName(header: string | undefined): string | undefined {
 function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
-  return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+  return new FetchFailedError(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
     isTemporary,
     cause: error,
   })

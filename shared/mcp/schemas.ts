@@ -1,13 +1,11 @@
-/**
- * Input and output of the tools. The API validates the input, whose fields have the same names
- * there.
- */
+/** Input and output of the tools. The API validates the input, whose fields have the same names. */
 
 import { z } from 'zod'
 
 /** By default, clients abort a call after a minute. */
 export const WAIT_SECONDS_MAX = 50
 
+const optionalText = (description: string) => z.string().optional().describe(description)
 const requestId = z.string().describe('Such as req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e.')
 const waitSeconds = (usual: number) =>
   z
@@ -16,36 +14,32 @@ const waitSeconds = (usual: number) =>
     .min(0)
     .max(WAIT_SECONDS_MAX)
     .default(usual)
-    .describe('Wait so long for the result; if it takes longer, go on with get_request.')
+    .describe('Seconds to wait for the result; if it takes longer, continue with get_request.')
 
 const SOURCE = {
-  audio_url: z.string().optional().describe('Public HTTPS URL of audio or video.'),
-  file_id: z.string().optional().describe('Of a file that was uploaded: see create_upload.'),
+  audio_url: optionalText('Public HTTPS URL of audio or video.'),
+  file_id: optionalText('Of an uploaded file; see create_upload.'),
 }
 
 /** For a server on the user's machine. */
 const PATH = {
-  path: z
-    .string()
-    .optional()
-    .describe('An audio or video file on this machine, which is uploaded to the service.'),
+  path: optionalText('An audio or video file on this machine, which is uploaded to the service.'),
 }
 
 const SEPARATE = {
-  prompt: z
-    .string()
-    .optional()
-    .describe('The sound to take out, named in plain words, such as "dog barking" or "drums".'),
+  prompt: optionalText(
+    'The sound to take out, named in plain words, such as "dog barking" or "drums".',
+  ),
   prompts: z
     .array(z.string())
     .optional()
-    .describe('Several sounds, each with an output of its own. In place of prompt.'),
+    .describe('Several sounds, each with its own output, instead of prompt.'),
   ...SOURCE,
-  request_id: z.string().optional().describe('An earlier request, whose output is separated on.'),
+  request_id: optionalText('An earlier request whose output is separated further.'),
   output: z
     .enum(['target', 'residual', 'source'])
     .optional()
-    .describe('Of request_id: the sound, the rest, or the media that it was made from.'),
+    .describe('Which output of request_id: the sound, the rest, or the original media.'),
   output_index: z.number().int().optional().describe('Of several targets, which one; from 0.'),
   acceleration: z
     .enum(['fast', 'balanced', 'quality'])
@@ -65,13 +59,16 @@ export const separateInput = (hasFiles: boolean) =>
 export const soundsInput = (hasFiles: boolean) =>
   z.strictObject({ ...SOUNDS, ...((hasFiles ? PATH : {}) as typeof PATH) })
 
-export const OneRequest = z.strictObject({ request_id: requestId })
-export const GetRequest = z.strictObject({ request_id: requestId, wait_seconds: waitSeconds(0) })
-export const Download = z.strictObject({
+export const RequestInput = z.strictObject({ request_id: requestId })
+export const GetRequestInput = z.strictObject({
   request_id: requestId,
-  folder: z.string().describe('Where the files go; it is made if it is missing.'),
+  wait_seconds: waitSeconds(0),
 })
-export const NewUpload = z.strictObject({
+export const DownloadInput = z.strictObject({
+  request_id: requestId,
+  folder: z.string().describe('Where the files go; created if missing.'),
+})
+export const UploadInput = z.strictObject({
   file_name: z.string().describe('Such as walk.mp4.'),
   file_size: z.number().int().describe('Bytes, exactly.'),
   content_type: z.string().default('audio/unknown').describe('Such as audio/wav or video/mp4.'),
@@ -83,18 +80,18 @@ const FAILURE = {
     .object({
       code: z.string().describe('Machine-readable, such as INVALID_PARAMETER.'),
       message: z.string(),
-      param: z.string().optional().describe('The field at fault.'),
+      param: optionalText('The field at fault.'),
     })
     .optional(),
-  next: z.string().optional().describe('What to do next.'),
+  next: optionalText('What to do next.'),
 }
 
 const Output = z.object({
-  role: z.enum(['target', 'residual']).describe('residual: all that no prompt took.'),
+  role: z.enum(['target', 'residual']).describe('residual: everything that no prompt took.'),
   prompt: z.string().optional(),
   file_name: z.string(),
   url: z.string().describe('Signed: it needs no key, and expires.'),
-  video_url: z.string().optional().describe('The same with the picture of the source.'),
+  video_url: optionalText('The same with the picture of the source.'),
 })
 
 const FindingOutput = z.object({
@@ -108,11 +105,11 @@ const FindingOutput = z.object({
   message: z.string(),
   suggestions: z.array(z.string()).optional().describe('Not known or not heard: try these.'),
   match: z.number().optional().describe('How probable it is that the sound is there.'),
-  quality: z.string().optional().describe('good, fair or poor: an estimate.'),
+  quality: optionalText('good, fair or poor: an estimate.'),
 })
 
-const Heard = z.object({
-  name: z.string().describe('As a prompt it takes the sound out.'),
+const SoundOutput = z.object({
+  name: z.string().describe('Works as a prompt that separates this sound.'),
   share: z.number().describe('The share of the media in which it is heard.'),
   match: z.number().describe('How probable it is that it is there.'),
   spans: z.array(z.object({ start: z.number(), end: z.number() })).describe('Seconds.'),
@@ -127,8 +124,8 @@ export const RequestOutput = z.object({
   duration_seconds: z.number().optional(),
   outputs: z.array(Output).optional(),
   findings: z.array(FindingOutput).optional().describe('One for each prompt.'),
-  sounds: z.array(Heard).optional().describe('Heard in the media, the most prominent first.'),
-  delete_after: z.string().optional().describe('The outputs are kept until then.'),
+  sounds: z.array(SoundOutput).optional().describe('Heard in the media, the most prominent first.'),
+  delete_after: optionalText('The outputs are kept until then.'),
   ...FAILURE,
 })
 
@@ -150,10 +147,10 @@ export const ModelsOutput = z.object({
 
 export const UploadOutput = z.object({
   file_id: z.string().optional(),
-  upload_url: z.string().optional().describe('Takes the bytes, without an API key.'),
+  upload_url: optionalText('Takes the bytes, without an API key.'),
   method: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
-  curl: z.string().optional().describe('The command that sends the file.'),
+  curl: optionalText('The command that sends the file.'),
   expires_at: z.string().optional(),
   ...FAILURE,
 })

@@ -1,6 +1,6 @@
 /**
- * The MCP server: the service as tools for an agent. `winnow mcp` and the gateway both serve these,
- * with their own way to make the calls of the API. Bytes of media never pass through the model.
+ * The MCP server: the service as tools for an agent, for `winnow mcp` and for the gateway, which
+ * call the API in their own ways. Bytes of media never pass through the model.
  */
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -9,12 +9,12 @@ import { version } from '../version.ts'
 import { answerOf, outputsOf } from './answer.ts'
 import type { Calls, LocalFiles } from './calls.ts'
 import {
-  Download,
+  DownloadInput,
   DownloadOutput,
-  GetRequest,
+  GetRequestInput,
   ModelsOutput,
-  NewUpload,
-  OneRequest,
+  UploadInput,
+  RequestInput,
   RequestOutput,
   separateInput,
   soundsInput,
@@ -65,8 +65,8 @@ function separateTool(server: McpServer, options: ServerOptions): void {
         `request_id with output${options.files ? ', or the path of a local file' : ''}. The ` +
         'answer has a signed link for each sound (target) and for the rest (residual), which ' +
         'add up to the original. It costs the seconds of the media, once for each prompt. ' +
-        'Expect a fraction of that time on a GPU, and up to several times of it on a CPU. What ' +
-        'takes longer than wait_seconds goes on: the answer then has a request_id to ask for.',
+        'Expect a fraction of that time on a GPU, and up to several times that on a CPU. Work ' +
+        'that takes longer than wait_seconds continues, and the answer has a request_id to ask for.',
       inputSchema: separateInput(options.files !== undefined),
       outputSchema: RequestOutput,
       annotations: { ...WRITES, openWorldHint: true },
@@ -97,7 +97,6 @@ function soundsTool(server: McpServer, options: ServerOptions): void {
 interface Question {
   kind: 'submit' | 'submitSounds'
   input: object
-  /** Path of a local file. */
   path: string | undefined
   seconds: number
 }
@@ -134,15 +133,15 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
       description:
         'Returns the status of a request, and its result once it is COMPLETED. With wait_seconds ' +
         'it waits for the end. It costs nothing.',
-      inputSchema: GetRequest,
+      inputSchema: GetRequestInput,
       outputSchema: RequestOutput,
       annotations: READ_ONLY,
     },
     ({ request_id: id, wait_seconds: seconds }, extra) =>
       toolResult(async () => {
         const waiting = { seconds, signal: extra.signal, report: reporterOf(extra) }
-        const own = calls(extra.signal)
-        return answerOf(own, await statusInTime(own, id, waiting))
+        const client = calls(extra.signal)
+        return answerOf(client, await statusInTime(client, id, waiting))
       }),
   )
   server.registerTool(
@@ -150,14 +149,14 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     {
       title: 'Cancel a request',
       description: 'Cancels a request that is not finished. Canceled requests cost nothing.',
-      inputSchema: OneRequest,
+      inputSchema: RequestInput,
       outputSchema: RequestOutput,
       annotations: { ...WRITES, destructiveHint: true, idempotentHint: true },
     },
     ({ request_id: id }, { signal }) =>
       toolResult(async () => {
-        const own = calls(signal)
-        return answerOf(own, await own.cancel(id))
+        const client = calls(signal)
+        return answerOf(client, await client.cancel(id))
       }),
   )
 }
@@ -201,7 +200,7 @@ function uploadTool(server: McpServer, { calls }: ServerOptions): void {
         'Returns an address to send a file to, and the curl command that sends it; run that on ' +
         'the machine with the file. Then pass file_id to separate or list_sounds. It costs ' +
         'nothing.',
-      inputSchema: NewUpload,
+      inputSchema: UploadInput,
       outputSchema: UploadOutput,
       annotations: WRITES,
     },
@@ -238,7 +237,7 @@ function downloadTool(
       description:
         'Saves all outputs of a COMPLETED separation to a folder on this machine, without ' +
         'overwriting existing files.',
-      inputSchema: Download,
+      inputSchema: DownloadInput,
       outputSchema: DownloadOutput,
       annotations: WRITES,
     },

@@ -31,7 +31,7 @@ export async function toolResult(work: () => Promise<object>): Promise<CallToolR
 
 function resultOf(answer: object): CallToolResult {
   const text = JSON.stringify(answer)
-  const structuredContent = JSON.parse(text) as Record<string, unknown> // nothing is undefined
+  const structuredContent = JSON.parse(text) as Record<string, unknown> // without undefined values
   return { content: [{ type: 'text', text }], structuredContent }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Writes log lines as entries of systemd's journal. The message is still the line of JSON, with
- * additional fields that `journalctl` can filter by.
- */
+/** Writes lines of the log to systemd's journal, with fields that `journalctl` can filter by. */
 
 import { fstatSync, writeSync } from 'node:fs'
 import { loadLibsystemd } from './libsystemd.ts'
@@ -32,8 +29,7 @@ export interface LogDestination {
 }
 
 /**
- * Returns the destination of a process's log: the journal, if systemd connected standard output to
- * it; otherwise undefined, for standard output.
+ * Returns the journal if systemd connected standard output to it; otherwise undefined.
  * @throws StartError if libsystemd is missing
  */
 export async function journalDestination(
@@ -54,10 +50,10 @@ export async function journalDestination(
 /** Returns `NAME=value` for each field of a line's entry. */
 export function journalFields(line: string): string[] {
   const entry = JSON.parse(line) as Record<string, unknown>
-  const known = Object.entries(FIELDS).flatMap(([name, field]) =>
+  const ids = Object.entries(FIELDS).flatMap(([name, field]) =>
     typeof entry[name] === 'string' ? [`${field}=${entry[name]}`] : [],
   )
   const [, priority = DEBUG] = PRIORITIES.find(([level]) => Number(entry.level) >= level) ?? []
   const name = `SYSLOG_IDENTIFIER=winnow-${String(entry.name)}`
-  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...known]
+  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...ids]
 }

@@ -56,18 +56,17 @@ function remedies(remedy: string, codes: readonly string[]): Record<string, stri
 }
 
 /**
- * Awaits `working`.
- * @param place the setting that names the folder in use, and the folder
+ * Awaits `working`. @param place the setting of the folder in use, and the folder
  * @throws StartError if the folder cannot be written to; otherwise whatever `working` throws
  */
 export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
   try {
     return await working
   } catch (cause) {
-    for (const each of [cause, (cause as Error).cause]) {
-      const remedy = DISK_REMEDIES[String((Object(each) as { code?: unknown }).code)]
+    for (const error of [cause, (cause as Error).cause]) {
+      const remedy = DISK_REMEDIES[String((Object(error) as { code?: unknown }).code)]
       if (remedy === undefined) continue
-      const message = `${place} takes no files (${(each as Error).message}). ${remedy}`
+      const message = `${place} takes no files (${(error as Error).message}). ${remedy}`
       throw new StartError(message, { cause })
     }
     throw cause
@@ -75,15 +74,15 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
 }
 
 /**
- * Runs `stop` once, on SIGTERM, SIGINT or the end of the parent process that started this one with
- * an IPC channel. Then exits with 0 if it resolved and 1 if it failed.
+ * Runs `stop` once, on SIGTERM, SIGINT or the end of a parent process with an IPC channel, and
+ * exits.
  */
 export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>): void {
   let stopping = false
   const begin = (reason: string) => {
     if (stopping) return
     stopping = true
-    log.info({ reason }, 'stops its work')
+    log.info({ reason }, 'is stopping')
     stop(reason).then(
       () => process.exit(0),
       (error: unknown) => {
@@ -98,10 +97,7 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   if (process.connected === false) begin('parent ended') // while we were starting
 }
 
-/**
- * Tells the parent process, if there is an IPC channel, that this one is ready; `details` contains
- * its addresses.
- */
+/** Tells the parent process, if there is an IPC channel, its addresses once it is ready. */
 export function announceReady(details: Readonly<Record<string, string>>): void {
   process.send?.({ ready: true, ...details })
 }

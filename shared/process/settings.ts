@@ -1,7 +1,4 @@
-/**
- * Reads the settings of a process from its environment, all at once, so that all mistakes are
- * reported together.
- */
+/** Reads all settings of a process at once, so that all mistakes are reported together. */
 
 import ipaddr from 'ipaddr.js'
 
@@ -10,7 +7,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface SettingReader {
   /** A text; must be set unless it has a default. */
   text(name: string, fallback?: string): string
-  /** An optional text. */
   optional(name: string): string | undefined
   /** An optional secret of at least `least` visible ASCII characters. Never shown. */
   secret(name: string, least: number): string | undefined
@@ -20,17 +16,10 @@ export interface SettingReader {
   integer(name: string, least: number, most: number, fallback: number): number
   /** Like `integer`, or the word `off`; undefined if unset. */
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
-  /** One of the allowed words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
-  /**
-   * A text that `parse` accepts; its error message says what would be right, in the form `must be
-   * …`.
-   */
+  /** A text that `parse` accepts; for others it throws an error of the form `must be …`. */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
-  /**
-   * An absolute URL with one of the schemes, such as `['http:', 'https:']`, without its final
-   * slash.
-   */
+  /** An absolute URL with one of the schemes, such as `https:`, without its final slash. */
   url(name: string, schemes: readonly string[]): string | undefined
 }
 
@@ -44,10 +33,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Runs `read` on `env`; throws one SettingsError naming every setting that is missing or wrong. An
- * empty value counts as unset.
- */
+/** Runs `read` on `env`, where empty counts as unset. @throws SettingsError with all mistakes */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
   const source: SettingSource = {
@@ -135,7 +121,7 @@ const wordReaders = ({
   choice(name, words, fallback) {
     const text = value(name)
     if (text === undefined) return fallback
-    const word = words.find((known) => known === text)
+    const word = words.find((allowed) => allowed === text)
     if (!word) wrong(`${name} must be one of ${words.join(', ')}, not "${text}"`)
     return word ?? fallback
   },

@@ -1,7 +1,6 @@
 /**
- * TLS between the parts of the service, and for who looks after it: gRPC, metrics, an address of
- * admins and the engines' control planes. Files are read at start; a new certificate takes a
- * restart.
+ * TLS between the parts of the service and for admins: gRPC, metrics, the admins' address and
+ * control planes. Files are read at start, so a new certificate takes a restart.
  */
 
 import { readFile } from 'node:fs/promises'

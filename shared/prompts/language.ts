@@ -43,7 +43,7 @@ export type WordKind =
 export interface Language {
   /** Name of the language in English. */
   name: string
-  /** All words for a sound, separated by commas, by its English name. */
+  /** All words for a sound, separated by commas and any white space, by its English name. */
   sounds: Readonly<Record<string, string>>
   /** Words by their role, separated by commas. */
   words: Readonly<Partial<Record<WordKind, string>>>

@@ -114,14 +114,14 @@ export class Lexicon {
 
   #longest(tokens: readonly Token[], from: number): { length: number; meaning: Meaning } {
     const { word } = tokens[from]!
-    let found: { length: number; meaning: Meaning } = { length: 1, meaning: this.#alone(word) }
+    let longest: { length: number; meaning: Meaning } = { length: 1, meaning: this.#alone(word) }
     let node: Node | undefined = this.#root
     for (let i = from; i < tokens.length; i += 1) {
       node = node.next.get(tokens[i]!.word)
       if (!node) break
-      if (node.meaning) found = { length: i + 1 - from, meaning: node.meaning }
+      if (node.meaning) longest = { length: i + 1 - from, meaning: node.meaning }
     }
-    return found
+    return longest
   }
 
   /** Returns the meaning of a word that is not in the tables. */

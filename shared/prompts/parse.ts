@@ -3,13 +3,13 @@
 import type { Symbol } from './lexicon.ts'
 import { phraseOf, type Sound } from './phrase.ts'
 
-export interface Lists {
+export interface SoundLists {
   wanted: Sound[]
   unwanted: Sound[]
 }
 
 /** `kept` sounds are named only to say that they are not unwanted. */
-type Mode = keyof Lists | 'kept'
+type Mode = keyof SoundLists | 'kept'
 
 const CONTENT = new Set<Symbol['kind']>(['sound', 'word', 'whole'])
 /** Words between these belong to one sound. */
@@ -23,7 +23,7 @@ export class Parser {
   readonly #text: string
   readonly #symbols: readonly Symbol[]
   readonly #picks: boolean
-  readonly #lists: Lists = { wanted: [], unwanted: [] }
+  readonly #lists: SoundLists = { wanted: [], unwanted: [] }
   /** Sounds since the last word that says what to do with them. */
   #clause: Sound[] = []
   #phrase: Symbol[] = []
@@ -47,7 +47,7 @@ export class Parser {
     this.#picks = picks
   }
 
-  lists(): Lists {
+  lists(): SoundLists {
     for (const [i, symbol] of this.#symbols.entries()) this.#take(symbol, i)
     this.#flush()
     return this.#lists
@@ -148,8 +148,7 @@ export class Parser {
 
   /**
    * Separates sounds, although commas may also separate adjectives.
-   * @param isAside whether what follows only says where, when or who: "the man, who sits in front
-   *   of"
+   * @param isAside whether only a place, time or person follows: "the man, who sits in front of"
    */
   #comma(isAside = false): void {
     if (isAside && this.#hasContent) {
@@ -276,10 +275,7 @@ export class Parser {
     this.#pending = null
   }
 
-  /**
-   * Drops the words before "only", as in "I would love to have only the piano"; they are not a
-   * sound.
-   */
+  /** Drops the words before "only", as in "I would love to have only the piano". */
   #dropWords(i: number): void {
     const next = this.#next(i)
     if (!next || !CONTENT.has(next.kind)) return

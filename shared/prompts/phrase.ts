@@ -19,10 +19,7 @@ const isContent = ({ kind }: Symbol): boolean =>
   kind === 'sound' || kind === 'word' || kind === 'whole'
 const isSound = ({ kind }: Symbol): boolean => kind === 'sound'
 
-/**
- * @param symbols the words of one sound
- * @param picks whether a known sound among unknown words stands for all of them
- */
+/** @param picks whether a known sound among unknown words stands for all of them */
 export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolean): Sound | null {
   const owner = withoutOwner(symbols)
   const all = owner.filter(isContent)

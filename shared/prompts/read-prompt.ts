@@ -15,7 +15,7 @@ import { pt } from './languages/pt.ts'
 import { ru } from './languages/ru.ts'
 import { zh } from './languages/zh.ts'
 import { Lexicon, type Symbol } from './lexicon.ts'
-import { Parser, type Lists } from './parse.ts'
+import { Parser, type SoundLists } from './parse.ts'
 import type { Sound } from './phrase.ts'
 import { COMPLEMENTS, isPartOf, isPartOfSong } from './sounds.ts'
 import { plainText, tokensOf, type Token } from './tokens.ts'
@@ -32,10 +32,7 @@ export interface PromptReading {
   wanted: readonly Sound[]
   /** Parts of the wanted sounds. */
   unwanted: readonly Sound[]
-  /**
-   * All sounds that the prompt names, including those that are not part of the wanted ones and need
-   * not be removed.
-   */
+  /** All sounds that the prompt names, also those that need not be removed. */
   asked: readonly PromptedSound[]
   /** Whether the prompt is just the name of one sound. */
   isPlain: boolean
@@ -73,34 +70,33 @@ const NAMING = new Set<Symbol['kind']>(['sound', 'word', 'whole', 'of', 'everyth
 /** Scripts without spaces, in which a part of an unknown word may look like a known one. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 
-interface InLanguage {
+interface LanguageReading {
   language: Language
   symbols: readonly Symbol[]
 }
 
-/**
- * Counts the words that a language does not have. If there is no sound, one is counted as missing.
- */
-function unknownOf(read: InLanguage): number {
+/** Counts words that a language lacks; without any sound, at least one. */
+function unknownOf(read: LanguageReading): number {
   const words = read.symbols.filter(({ kind }) => kind === 'word').length
   return hasSound(read) ? words : Math.max(1, words)
 }
 
-const hasSound = ({ symbols }: InLanguage): boolean =>
+const hasSound = ({ symbols }: LanguageReading): boolean =>
   symbols.some(({ kind, sound }) => kind === 'whole' || sound !== undefined)
-const isTelling = ({ symbols }: InLanguage): boolean => symbols.some((symbol) => symbol.isTelling)
+const isTelling = ({ symbols }: LanguageReading): boolean =>
+  symbols.some((symbol) => symbol.isTelling)
 
 /** Reads the tokens in English, unless another language has more of the words. */
-function symbolsOf(tokens: readonly Token[]): InLanguage {
-  const inLanguage = (language: Language): InLanguage => ({
+function symbolsOf(tokens: readonly Token[]): LanguageReading {
+  const readingIn = (language: Language): LanguageReading => ({
     language,
     symbols: lexiconOf(language).symbolsOf(tokens),
   })
-  let best = inLanguage(en)
+  let best = readingIn(en)
   let unknown = unknownOf(best)
   for (const language of LANGUAGES) {
     if (unknown === 0) break
-    const other = inLanguage(language)
+    const other = readingIn(language)
     const count = unknownOf(other)
     const says = isTelling(other) || !hasSound(best)
     if (count < unknown && says) [best, unknown] = [other, count]
@@ -109,7 +105,7 @@ function symbolsOf(tokens: readonly Token[]): InLanguage {
 }
 
 /** @param text the sound that is wanted if there is no other */
-function resolveLists(lists: Lists, text: string): Omit<PromptReading, 'isPlain'> {
+function resolveLists(lists: SoundLists, text: string): Omit<PromptReading, 'isPlain'> {
   const plain = withoutComplements({
     wanted: distinct(lists.wanted),
     unwanted: distinct(lists.unwanted),
@@ -143,7 +139,7 @@ const distinct = (sounds: readonly Sound[]): Sound[] =>
   )
 
 /** "Instrumental" is all but the vocals, "noise" all but speech, "denoise" speech. */
-function withoutComplements({ wanted, unwanted }: Lists): Lists {
+function withoutComplements({ wanted, unwanted }: SoundLists): SoundLists {
   const lists = { wanted: wanted.map(asSpeech), unwanted: unwanted.map(asSpeech) }
   for (const [name, rest] of COMPLEMENTS) {
     const without = (sounds: readonly Sound[]) => sounds.filter((sound) => sound.name !== name)

@@ -1,7 +1,6 @@
 /**
- * Decides from the words of a prompt which model answers it (docs/decisions/models.md). A prompt
- * that only names parts of a mix goes to a model with those stems; any other goes to a model that
- * answers text. The prompt means the same to both.
+ * Decides which model answers a prompt (docs/decisions/models.md): one with stems if the prompt
+ * only names its stems, otherwise one that answers text. The prompt means the same to both.
  */
 
 import { ServiceError } from '../errors.ts'
@@ -73,10 +72,10 @@ const namesOf = (models: readonly RoutedModel[]): string =>
   models.map(({ name }) => name).join(', ')
 
 function refusal(what: string, models: readonly RoutedModel[]): ServiceError {
-  const each = models.map(({ name, answers, stems }) =>
+  const descriptions = models.map(({ name, answers, stems }) =>
     answers === 'text' ? `${name} (any prompt)` : `${name} (${stems.join(', ')})`,
   )
-  const there = each.length === 0 ? '' : `; the models here are ${each.join('; ')}`
+  const there = descriptions.length === 0 ? '' : `; the models here are ${descriptions.join('; ')}`
   const message = `${what}${there}.`
   return new ServiceError('INVALID_PARAMETER', { message, param: 'input.separator' })
 }
@@ -103,10 +102,9 @@ const partOf = ({ name }: Sound): string =>
 const without = (part: string): string => `without ${part}`
 
 /**
- * The stems of a model that answer the prompt; null: it asks for something else.
- * @param otherIs what "other" asks of a model of vocals and other alone, where it is the
- * instrumental. With `'a stem'` the model doesn't answer it, so that one with drums, bass and other
- * goes first; with `'the instrumental'` it does.
+ * Returns the stems of a model that answer the prompt; null if they don't.
+ * @param otherIs what "other" means to a model with vocals and other alone. As `'a stem'` it is not
+ *   answered, so that a model with drums, bass and other goes first.
  */
 function stemsFor(
   { wanted, unwanted }: PromptReading,
@@ -118,7 +116,7 @@ function stemsFor(
     const part = partCalled(stem)
     if (!stemOf.has(part)) stemOf.set(part, stem)
   }
-  // Next to vocals only, "other" is the instrumental.
+  // Beside vocals alone, "other" is the instrumental.
   const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
   const [other, instrumental] = [stemOf.get('other'), without('vocals')]
   if (isHalf && other !== undefined) {
@@ -126,27 +124,25 @@ function stemsFor(
     if (otherIs === 'a stem') stemOf.delete('other')
   }
   const [all, none] = [wanted, unwanted].map((sounds) => [...new Set(sounds.map(partOf))])
-  const found = (parts: readonly string[]) => questionOf(parts, stemOf)
+  const ask = (parts: readonly string[]) => questionOf(parts, stemOf)
   if (all!.length > 0 && none!.length > 0) return null
   const list = all!.length > 0 ? all! : none!
   const isWanted = all!.length > 0
-  const same = found(list)
+  const same = ask(list)
   if (same) return isWanted ? { wanted: same, unwanted: [] } : { wanted: [], unwanted: same }
-  const opposite = list.length === 1 ? found([without(list[0]!)]) : null
+  const opposite = list.length === 1 ? ask([without(list[0]!)]) : null
   if (!opposite) return null
   return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
 }
 
-/**
- * Returns one question for the sum of all parts, in the model's order; null if the model lacks one.
- */
+/** Returns one question for the sum of the parts; null if the model lacks one of them. */
 function questionOf(
   parts: readonly string[],
   stemOf: ReadonlyMap<string, string>,
 ): Question[] | null {
-  const own = [...stemOf].filter(([part]) => parts.includes(part))
-  if (own.length < parts.length) return null
-  return [{ sound: parts.join(' and '), stems: own.map(([, stem]) => stem) }]
+  const matches = [...stemOf].filter(([part]) => parts.includes(part))
+  if (matches.length < parts.length) return null
+  return [{ sound: parts.join(' and '), stems: matches.map(([, stem]) => stem) }]
 }
 
 /** Returns the part that a model calls `stem`. */

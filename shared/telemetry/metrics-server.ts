@@ -17,16 +17,12 @@ export interface MetricsServer {
 }
 
 interface MetricsSource {
-  /** Returns all current metrics in the Prometheus text format. */
   text(): Promise<string>
   log: Logger
   tls?: Tls | undefined
 }
 
-/**
- * Listens on `host:port`; port 0 chooses a free one.
- * @throws StartError if the port is in use
- */
+/** Listens on `host:port`; port 0 chooses a free one. @throws StartError if it is in use */
 export async function startMetricsServer(
   host: string,
   port: number,
@@ -36,7 +32,7 @@ export async function startMetricsServer(
   const listener = (request: IncomingMessage, reply: ServerResponse) =>
     void answer(source, request, reply)
   const server = tls ? createTlsServer(httpsOptions(tls), listener) : createServer(listener)
-  server.listen({ port, host, exclusive: true }) // of processes that share ports, each has its own
+  server.listen({ port, host, exclusive: true }) // processes that share other ports have one each
   await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
     address: localUrl(host, (server.address() as AddressInfo).port, tls && 'https'),

@@ -3,7 +3,7 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { METRICS, type MetricDefinition, type NameOf } from './metric-definitions.ts'
+import { METRICS, type NameOf } from './metric-definitions.ts'
 
 export type { Counter, Gauge, Histogram }
 
@@ -21,8 +21,7 @@ export class MetricSet {
   }
 
   /**
-   * @param series labels known in advance, which start at 0, because otherwise the first count
-   *   would not be an increase
+   * @param series labels known in advance, which start at 0, so that the first count is an increase
    */
   counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
     const counter = new Counter(this.#configuration(name))
@@ -36,8 +35,8 @@ export class MetricSet {
 
   /** @param series the same as for a counter */
   histogram(name: NameOf<'histogram'>, series: readonly Series[] = []): Histogram {
-    const { buckets = [] }: MetricDefinition = METRICS[name]
-    const histogram = new Histogram({ ...this.#configuration(name), buckets: [...buckets] })
+    const buckets = [...METRICS[name].buckets]
+    const histogram = new Histogram({ ...this.#configuration(name), buckets })
     for (const labels of series) histogram.zero(labels)
     return histogram
   }
@@ -47,10 +46,7 @@ export class MetricSet {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /**
-   * Adds the free space on the disk of `folder`, measured at each scrape; omitted once the folder
-   * is gone.
-   */
+  /** Adds the free space on the disk of `folder`, measured at each scrape while it exists. */
   watchDisk(folder: string): void {
     const watch = (name: NameOf<'gauge'>, bytesOf: (disk: StatsFs) => number) =>
       new Gauge({
@@ -66,7 +62,7 @@ export class MetricSet {
   }
 
   #configuration(name: keyof typeof METRICS) {
-    const { help, labelNames = [] }: MetricDefinition = METRICS[name]
+    const { help, labelNames } = METRICS[name]
     return { name, help, labelNames: [...labelNames], registers: [this.#registry] }
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Traces a request through all processes. The SDK is loaded only if there is an endpoint to receive
- * the traces; otherwise nothing here has any effect.
- */
+/** Traces requests through all processes. Without an endpoint nothing here has any effect. */
 
 import {
   context,
@@ -34,14 +31,9 @@ export interface SpanOptions {
   /** By default, internal to the process. */
   kind?: keyof typeof KINDS
   attributes?: Attributes
-  /**
-   * The cause in another process: a `traceparent`, or null if unknown. By default the active span.
-   */
+  /** The cause in another process, a `traceparent` or null. By default the active span. */
   from?: string | null
-  /**
-   * Whether this is a repetition. It gets its own trace with a link to `from`, which may have ended
-   * long ago.
-   */
+  /** Whether this repeats `from`, which may have ended: a trace of its own with a link to it. */
   isRepeated?: boolean
 }
 
@@ -50,7 +42,6 @@ export interface TraceSpan {
   /** For passing on to another process. */
   readonly traceParent: string | null
   setAttributes(attributes: Attributes): void
-  /** Runs `work` within the span. */
   run<T>(work: () => T): T
   /** Ends the span; a second call has no effect. */
   end(error?: unknown): void
@@ -72,8 +63,7 @@ export const isTracing = (): boolean => tracer !== null
 
 /**
  * Starts to send spans if there is an endpoint. The SDK itself reads OTEL_EXPORTER_OTLP_HEADERS and
- * OTEL_TRACES_SAMPLER.
- * @returns a function that sends the remaining spans and stops
+ * OTEL_TRACES_SAMPLER. @returns a function that sends the remaining spans and stops
  */
 export async function startTracing(options: TracingOptions): Promise<() => Promise<void>> {
   const { service, version, endpoint, log } = options
@@ -164,9 +154,7 @@ function openSpan(
   }
 }
 
-/**
- * Records only the kind of an error, because its message may contain an address with a signature.
- */
+/** Records only the kind of an error, because its message may contain a signed address. */
 function endSpan(span: Span, error: unknown): void {
   if (!span.isRecording()) return
   if (error !== undefined) {

@@ -561,7 +561,7 @@ test('a broker without JetStream ends a program with one line that says so', asy
   const env = { NATS_URL: `nats://127.0.0.1:${port}`, DATA_DIR: folder }
   assert.match(
     await failedStart('gateway/main.ts', env),
-    /^NATS_URL: the broker at 127\.0\.0\.1:\d+ keeps no streams .*JetStream \(-js\)/,
+    /^NATS_URL: the broker at 127\.0\.0\.1:\d+ has no JetStream .*JetStream \(-js\)/,
   )
 })
 

@@ -148,7 +148,7 @@ test('spans and candidates take effect, and the logs say how', async () => {
   })
   assert.match(logs, /Made 3 candidates/)
   assert.match(logs, /scores -?\d+\.\d+, -?\d+\.\d+, -?\d+\.\d+/)
-  assert.match(logs, /Went by 1 given span/)
+  assert.match(logs, /Used 1 given span/)
 })
 
 test('concurrent requests of different lengths and steps give the same as alone', async () => {

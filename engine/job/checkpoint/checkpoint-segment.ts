@@ -48,7 +48,7 @@ export class SegmentWriter {
   constructor(path: string, work: string) {
     this.path = path
     this.#written = this.#file = open(path, 'w')
-    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // the next call throws it
+    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // the next call throws the error
   }
 
   /** @throws Error if the disk is full */
@@ -66,10 +66,7 @@ export class SegmentWriter {
     return written
   }
 
-  /**
-   * Completes the file.
-   * @throws Error if an entry was not written
-   */
+  /** Completes the file. @throws Error if an entry was not written */
   async close(): Promise<void> {
     try {
       await this.#written
@@ -79,7 +76,6 @@ export class SegmentWriter {
   }
 }
 
-/** The location of an entry. */
 export interface StoredEntry {
   path: string
   name: string
@@ -87,10 +83,7 @@ export interface StoredEntry {
   position: number
 }
 
-/**
- * Lists the entries of a file, up to the first incomplete one.
- * @returns null if this is not a segment, or belongs to other work
- */
+/** Lists the complete entries of a file; null if this is no segment, or one of other work. */
 export async function listEntries(path: string, work: string): Promise<StoredEntry[] | null> {
   const file = await open(path, 'r')
   try {

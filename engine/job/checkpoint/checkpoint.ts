@@ -119,10 +119,7 @@ export class Checkpoint {
     return problem
   }
 
-  /**
-   * Starts to store what is separated from now on.
-   * @param share returns how much of the job is separated, from 0 to 1
-   */
+  /** Starts to store results. @param share returns how much of the job is separated, from 0 to 1 */
   begin(share: () => number): void {
     this.#startedAt = this.#options.clock.elapsed()
     this.#share = share
@@ -134,10 +131,7 @@ export class Checkpoint {
     return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
   }
 
-  /**
-   * Returns a result of an earlier attempt; if there is none or it is damaged, what `make` returns.
-   * May be called once for each name.
-   */
+  /** Returns an earlier attempt's result, or what `make` returns. Once for each name. */
   async recall<T>(name: string, make: () => Promise<T>): Promise<T> {
     const entry = this.#kept.get(name)
     if (!entry) return make()
@@ -151,10 +145,7 @@ export class Checkpoint {
     return make()
   }
 
-  /**
-   * Stores a copy of a result, unless it is already stored or there is currently no use or space
-   * for it. Never rejects.
-   */
+  /** Stores a copy of a result, if that is useful and there is space. Never rejects. */
   async keep(name: string, value: unknown): Promise<void> {
     if (this.#kept.has(name) || !this.#mayKeep()) return
     const entry = encodeEntry(name, value)
@@ -167,8 +158,7 @@ export class Checkpoint {
 
   /**
    * Ends everything in progress and frees what is held. Never rejects.
-   * @param flush whether the job is released, so that what was stored last should be sent if that
-   *   is quick
+   * @param flush whether to send what was stored last, if that is quick, for another attempt
    */
   async close({ flush }: { flush: boolean }): Promise<void> {
     if (!flush) this.#stop.abort()
@@ -195,9 +185,7 @@ export class Checkpoint {
     return this.#segment !== null || segmentMs(this.#pace) !== null
   }
 
-  /**
-   * Returns the segment for `entry`; null if one is still being sent, or if the entry fits none.
-   */
+  /** Returns the segment for `entry`; null while one is being sent, or if the entry fits none. */
   #segmentFor(entry: EntryBytes): Segment | null {
     const bytes = bytesOf(entry)
     if (this.#segment && this.#segment.writer.bytes + bytes > SEGMENT_BYTES_MAX) {
@@ -244,9 +232,8 @@ export class Checkpoint {
   }
 
   /**
-   * Fetches the segment at an address.
+   * Fetches the segment at an address. @throws the signal's reason
    * @returns its entries; a sentence if it is unusable; null if there is none
-   * @throws the signal's reason
    */
   async #fetch(
     url: string,
@@ -264,7 +251,7 @@ export class Checkpoint {
       return 'What an earlier attempt had separated does not fit this one, or is damaged.'
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof ServiceError) return null // the store has none
+      if (error instanceof ServiceError) return null // there is no such segment
       log.warn({ err: error }, 'the checkpoint could not be read')
       return 'What an earlier attempt had separated could not be read.'
     }

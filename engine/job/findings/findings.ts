@@ -1,21 +1,18 @@
-/**
- * Summarises what the model found out about a prompt in each chunk, and the tagger in the whole
- * file.
- */
+/** Summarises what the model found in each chunk for a prompt, and the tagger in the whole file. */
 
 import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
 import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
 import type { ChunkFinding } from '../../../models/model.ts'
 import { countedSounds } from '../outputs/mix-plan.ts'
 import { matchEvidence, presenceOf } from './presence.ts'
-import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
+import { fewSpans, mergeSpans, probabilityOf, type TaggedSound } from './tagged-file.ts'
 import { qualityOf } from './target-quality.ts'
 
 /** -100 dB; anything softer is silence. */
 const GAIN_LEAST = 1e-5
 
 /** A sound of a prompt, and what was found out about it. */
-export interface FoundSound {
+export interface SoundEvidence {
   prompt: string
   isUnwanted: boolean
   /** From the model, for each chunk. */
@@ -25,7 +22,7 @@ export interface FoundSound {
 }
 
 /** Returns no state if neither model nor tagger reports anything, unless the prompt is unknown. */
-export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
+export function findingOf({ work, tagged }: Pick<SoundEvidence, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
   const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
   const softened_db = Math.round(10 * softenedDb(work)) / 10
@@ -63,16 +60,18 @@ const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
 /** Combines the findings about the sounds of a prompt; the least certain one decides. */
 export function promptFinding(
-  sounds: readonly FoundSound[],
+  sounds: readonly SoundEvidence[],
   asked: readonly PromptedSound[],
 ): Finding {
   const findings = sounds.map(findingOf)
   const findingAbout = ({ sound, excluded }: PromptedSound) =>
-    findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
-  const askedSounds = asked.map((one) => {
-    const { state, similar_to: similarTo } = findingAbout(one) ?? {}
+    findings[
+      sounds.findIndex(({ prompt, isUnwanted }) => prompt === sound && isUnwanted === excluded)
+    ]
+  const askedSounds = asked.map((sound) => {
+    const { state, similar_to: similarTo } = findingAbout(sound) ?? {}
     return {
-      ...one,
+      ...sound,
       ...(state !== undefined && { state }),
       ...(similarTo !== undefined && { similar_to: similarTo }),
     }
@@ -82,12 +81,9 @@ export function promptFinding(
   return { ...finding, ...qualityFor(sounds, finding), asked: askedSounds }
 }
 
-/**
- * Estimates the quality only where the target may hold the sound: nobody can judge what is absent,
- * unknown, or the remainder that a prompt asks for.
- */
+/** Nobody can judge the quality of what is absent, unknown, or the rest that a prompt asks for. */
 function qualityFor(
-  sounds: readonly FoundSound[],
+  sounds: readonly SoundEvidence[],
   { state }: Finding,
 ): Pick<Finding, 'quality'> | null {
   const mayBeThere = state === 'found' || state === 'similar' || state === 'unsure'
@@ -96,8 +92,8 @@ function qualityFor(
   return quality === undefined ? null : { quality }
 }
 
-function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
-  const state = STATES.find((each) => findings.some((finding) => finding.state === each))
+function joinFindings(sounds: readonly SoundEvidence[], findings: readonly Finding[]): Finding {
+  const state = STATES.find((candidate) => findings.some((finding) => finding.state === candidate))
   const matches = findings.flatMap(({ match }) => match ?? [])
   const names = findings.flatMap(({ understood_as: name }) => (name === undefined ? [] : [name]))
   const softened = Math.max(0, ...findings.map(({ softened_db: db = 0 }) => db))
@@ -117,30 +113,19 @@ function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[
 }
 
 /** Says where any of the wanted sounds is; if the prompt only excludes sounds, where those are. */
-function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'> {
+function whereOf(sounds: readonly SoundEvidence[]): Pick<Finding, 'where' | 'share'> {
   const isRest = sounds.every(({ isUnwanted }) => isUnwanted)
   const tags = sounds.flatMap(({ tagged, isUnwanted }) =>
     tagged && isUnwanted === isRest ? [tagged] : [],
   )
   if (tags.length === 0) return {}
-  const where = union(tags.flatMap(({ spans }) => spans))
+  const where = mergeSpans(tags.flatMap(({ spans }) => spans))
   const covered = where.reduce((sum, { start, end }) => sum + end - start, 0)
   return { where: fewSpans(where), share: Math.min(1, covered / tags[0]!.seconds) }
 }
 
-/** Merges spans into disjoint ones, in order. */
-function union(spans: readonly TimeSpan[]): TimeSpan[] {
-  const all: TimeSpan[] = []
-  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
-    const last = all.at(-1)
-    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
-    else all.push({ ...span })
-  }
-  return all
-}
-
 /** Names the sounds in the target that the model knows. */
-function knownSoundsIn(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
+function knownSoundsIn(sounds: readonly SoundEvidence[], findings: readonly Finding[]): string {
   const counted = countedSounds(
     sounds.map(({ isUnwanted, work }) => ({ isUnwanted, understoodAs: work[0]?.understoodAs })),
   )

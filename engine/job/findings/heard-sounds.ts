@@ -6,10 +6,7 @@ import type { TaggedFile } from './tagged-file.ts'
 /** Sounds are listed only if they are more probable than not. */
 const MATCH_LEAST = 0.5
 
-/**
- * Lists sounds by the share of the file that they fill, largest first. A group is listed if
- * something of its kind is heard but no member is certain enough.
- */
+/** Lists sounds by their share of the file; a group, if none of its members is certain enough. */
 export function heardSounds(file: TaggedFile): HeardSound[] {
   const { classes, groups } = file.config
   const classesHeard = classes.names.flatMap((name) => occurrencesOf(file, name))
@@ -19,9 +16,9 @@ export function heardSounds(file: TaggedFile): HeardSound[] {
     .sort((a, b) => a.members.length - b.members.length)
   const groupsHeard = smallFirst.flatMap(({ name, members }) => {
     if (members.some((member) => listed.has(member))) return []
-    const found = occurrencesOf(file, name)
-    if (found.length > 0) for (const member of members) listed.add(member)
-    return found
+    const occurrences = occurrencesOf(file, name)
+    if (occurrences.length > 0) for (const member of members) listed.add(member)
+    return occurrences
   })
   return [...classesHeard, ...groupsHeard]
     .sort((a, b) => b.share * b.match - a.share * a.match)

@@ -1,7 +1,4 @@
-/**
- * The core of a job that asks what is in the media: takes a mixture, returns the list of its
- * sounds.
- */
+/** The core of a job that asks what is in the media. */
 
 import { laneOwnerOf } from '../lane-owner.ts'
 import type { TaggerConfig } from '../../../models/tagger/config.ts'

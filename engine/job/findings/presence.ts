@@ -1,7 +1,4 @@
-/**
- * Decides whether a sound is in a file, from the tagger and from how its separation went in each
- * chunk.
- */
+/** Decides whether a sound is in a file, from the tagger and from the separation of each chunk. */
 
 import type { TaggerAnswer } from '../../../models/tagger/decisions.ts'
 import { probabilityOf, type TaggedSound } from './tagged-file.ts'
@@ -14,8 +11,7 @@ export interface Presence {
 
 /**
  * @param matches of the chunks; empty if the model reports none
- * @param tagged null if the tagger does not know the sound
- * @returns null if nothing is known
+ * @returns null if neither model nor tagger knows anything
  */
 export function presenceOf(
   matches: readonly number[],
@@ -46,8 +42,7 @@ const LOGIT_MOST = 8
 const CHUNK_LOGIT_MOST = 30
 
 /**
- * The logarithm of the power mean of the chunks' odds. Unlike a maximum, it does not grow with the
- * length of the file.
+ * The logarithm of the power mean of the chunks' odds, which does not grow with their number.
  * @param sharpness the exponent; the higher, the closer to the maximum
  */
 export function matchEvidence(matches: readonly number[], sharpness = 1): number {

@@ -1,27 +1,18 @@
-/**
- * Streams a mixture through the tagger, which returns logits of every sound for every half second.
- */
+/** Streams a mixture through the tagger, which returns logits of each sound per half second. */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
 import { PIECE_STEPS, TAGGER, type TaggerConfig } from '../../../models/tagger/config.ts'
-import type { LaneOwner, Scheduler } from '../../compute/scheduler.ts'
-import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import type { LaneOwner } from '../../compute/scheduler.ts'
 import { ChunkCutter, type MixtureChunk } from '../chunks.ts'
+import type { PassDeps } from '../separation/model-pass.ts'
 import type { Tags } from './tagged-file.ts'
 
 /** How many pieces are in flight at once. */
 const IN_FLIGHT_MAX = 2
 
-interface TagPassDeps {
-  scheduler: Pick<Scheduler, 'separate'>
+interface TagPassDeps extends Pick<PassDeps, 'scheduler' | 'signal' | 'onFailed' | 'checkpoint'> {
   tagger: TaggerConfig
-  /** Aborts everything in progress. */
-  signal: AbortSignal
-  /** Called when a piece has failed. */
-  onFailed(error: unknown): void
-  /** Stores pieces and has those of earlier attempts; absent if the job has no checkpoint. */
-  checkpoint?: Checkpoint | undefined
 }
 
 interface Piece {
@@ -33,7 +24,6 @@ const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
 
 export class TagPass {
   readonly #owner: LaneOwner
-  /** Hertz. */
   readonly #sampleRate: number
   readonly #deps: TagPassDeps
   readonly #stepSamples: number

@@ -29,24 +29,15 @@ export interface TimeSpan {
 export interface TaggedSound {
   /** From the tagger alone, based on `probability`. */
   state: TaggerAnswer['state']
-  /**
-   * The probability from 0 to 1 that it is present, assuming that half of the sounds people ask for
-   * are.
-   */
+  /** The probability that it is present, assuming that half of the requested sounds are. */
   probability: number
-  /**
-   * The same for a sound that nobody asked for, since almost all sounds are absent from any one
-   * file.
-   */
+  /** The same for a sound that nobody asked for: almost all sounds are absent from a file. */
   unasked: number
   /** A logit. */
   evidence: number
   /** How to combine the evidence with the match of a separation. */
   combined: CombinedRule
-  /**
-   * The most certain similar sound that is found with more certainty than this one; null if there
-   * is none.
-   */
+  /** The most certain similar sound that is more certain than this one; null if there is none. */
   relative: string | null
   /** Where it would be, if it is present; from one to HEARD_SPANS_MAX spans, in order. */
   spans: TimeSpan[]
@@ -57,7 +48,7 @@ export interface TaggedSound {
 }
 
 /** Sounds that people call by other names; if there are several, the most certain one counts. */
-const CALLED: Readonly<Record<string, readonly string[]>> = {
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
   // Models for songs count a speaker in one as vocals, too.
   vocals: ['singing', 'voice'],
   'white noise': ['noise'],
@@ -89,10 +80,13 @@ export class TaggedFile {
 
   /** Returns the sound of this name; null if the tagger does not know it or the file is empty. */
   sound(name: string): TaggedSound | null {
-    const names = Object.hasOwn(CALLED, name) ? CALLED[name]! : [name]
-    const sounds = names.flatMap((each) => this.#called(each) ?? [])
+    const names = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : [name]
+    const sounds = names.flatMap((alias) => this.#called(alias) ?? [])
     const [first = null, ...others] = sounds
-    return others.reduce((best, one) => (one.probability > best!.probability ? one : best), first)
+    return others.reduce(
+      (best, sound) => (sound.probability > best!.probability ? sound : best),
+      first,
+    )
   }
 
   #called(name: string): TaggedSound | null {
@@ -151,6 +145,17 @@ export const probabilityOf = (logit: number): number =>
   Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
 
 const roundSeconds = (seconds: number): number => Math.round(100 * seconds) / 100
+
+/** Merges spans that overlap or touch, and sorts them. */
+export function mergeSpans(spans: readonly TimeSpan[]): TimeSpan[] {
+  const merged: TimeSpan[] = []
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else merged.push({ ...span })
+  }
+  return merged
+}
 
 /** Reduces spans to at most HEARD_SPANS_MAX by closing the smallest gaps. */
 export function fewSpans(spans: readonly TimeSpan[]): TimeSpan[] {

@@ -59,10 +59,8 @@ export class CompetingFrame {
   }
 
   /**
-   * Mixes one window of one channel.
-   * @param waves WINDOW samples of the mixture, then of each sound
-   * @returns WINDOW samples of each target, faded for overlap-add, in memory that the next call
-   *   reuses
+   * Mixes WINDOW samples of one channel: of the mixture, then of each sound.
+   * @returns each target, faded for overlap-add, in memory that the next call reuses
    */
   mix(waves: readonly Float32Array[]): readonly Float64Array[] {
     for (let i = 0; i < waves.length; i += 2) this.#forward(waves, i)
@@ -128,10 +126,10 @@ export class CompetingFrame {
 
   /** Transforms two real signals as one complex signal. */
   #forward(waves: readonly Float32Array[], first: number): void {
-    const [one, other] = [waves[first]!, waves[first + 1]]
+    const [wave, nextWave] = [waves[first]!, waves[first + 1]]
     for (let i = 0; i < WINDOW; i += 1) {
-      this.#packed[2 * i] = FADE[i]! * one[i]!
-      this.#packed[2 * i + 1] = other ? FADE[i]! * other[i]! : 0
+      this.#packed[2 * i] = FADE[i]! * wave[i]!
+      this.#packed[2 * i + 1] = nextWave ? FADE[i]! * nextWave[i]! : 0
     }
     this.#fft.transform(this.#transformed, this.#packed)
     const numbers = this.#transformed
@@ -161,10 +159,10 @@ export class CompetingFrame {
       this.#packed[2 * bin + 1] = b.real[bin]! + a.imaginary[bin]!
     }
     this.#fft.inverseTransform(this.#transformed, this.#packed)
-    const [one, other] = [this.#mixed[first]!, this.#mixed[first + 1]]
+    const [wave, nextWave] = [this.#mixed[first]!, this.#mixed[first + 1]]
     for (let i = 0; i < WINDOW; i += 1) {
-      one[i] = FADE[i]! * this.#transformed[2 * i]!
-      if (other) other[i] = FADE[i]! * this.#transformed[2 * i + 1]!
+      wave[i] = FADE[i]! * this.#transformed[2 * i]!
+      if (nextWave) nextWave[i] = FADE[i]! * this.#transformed[2 * i + 1]!
     }
   }
 }
@@ -179,8 +177,6 @@ function subtract(part: Float64Array, rest: Float64Array): void {
   for (let i = 0; i < rest.length; i += 1) rest[i]! -= part[i]!
 }
 
-/**
- * The real part of one times the conjugate of the other: how much of the one explains the other.
- */
-const productAt = (one: Spectrum, other: Spectrum, bin: number): number =>
-  one.real[bin]! * other.real[bin]! + one.imaginary[bin]! * other.imaginary[bin]!
+/** The real part of `a` times the conjugate of `b`: how much of `a` explains `b`. */
+const productAt = (a: Spectrum, b: Spectrum, bin: number): number =>
+  a.real[bin]! * b.real[bin]! + a.imaginary[bin]! * b.imaginary[bin]!

@@ -22,7 +22,7 @@ export interface LivePart {
 }
 
 /** The preview so far. */
-interface Growing {
+interface PreviewState {
   path: string
   /** Size of each segment, in the order of the file. */
   bytes: readonly number[]
@@ -40,20 +40,20 @@ export class LiveParts {
   #isOver = false
 
   /** Writes the parts that have become complete. */
-  async cut({ path, bytes, lanes, peaks, levels }: Growing): Promise<LivePart[]> {
+  async cut({ path, bytes, lanes, peaks, levels }: PreviewState): Promise<LivePart[]> {
     const parts: LivePart[] = []
     for (;;) {
       const end = endOfPart(this.#segments)
       if (this.#isOver || end * lanes > bytes.length) return parts
-      const own = bytes.slice(this.#segments * lanes, end * lanes)
+      const partBytes = bytes.slice(this.#segments * lanes, end * lanes)
       const index: PreviewIndex = {
         sample_rate: OPUS_RATE,
         samples: (end - this.#segments) * PREVIEW_SEGMENT_SAMPLES,
         segment_samples: PREVIEW_SEGMENT_SAMPLES,
-        bytes: own,
+        bytes: partBytes,
         levels: levels(),
       }
-      const size = own.reduce((sum, length) => sum + length, 0)
+      const size = partBytes.reduce((sum, length) => sum + length, 0)
       this.#isOver = this.#parts === LIVE_PARTS_MAX || size > SEGMENTS_BYTES_MAX
       if (this.#isOver) return parts
       const partPath = `${path}_live_${this.#parts}`

@@ -35,20 +35,20 @@ export function planMix(prompts: readonly PlannedPrompt[]): MixPlan {
   let first = 0
   const recipeOf = prompts.map((prompt) => {
     const identity = identityOf(prompt)
-    const known = identities.indexOf(identity)
-    if (known < 0) {
+    const existing = identities.indexOf(identity)
+    if (existing < 0) {
       identities.push(identity)
       recipes.push(recipeFor(prompt.sounds, first))
     }
     first += prompt.sounds.length
-    return known < 0 ? recipes.length - 1 : known
+    return existing < 0 ? recipes.length - 1 : existing
   })
   return { recipes, recipeOf, mayOverlap: mayOverlap(prompts, recipes) }
 }
 
 /**
- * Returns which sounds count. A sound that the model does not know is not guessed if it would be
- * subtracted, or if others are wanted too. A sound that is named twice counts once.
+ * A sound that the model does not know is not guessed if it would be subtracted, or if others are
+ * wanted too. A sound that is named twice counts once.
  */
 export function countedSounds(
   sounds: readonly Pick<PlannedSound, 'isUnwanted' | 'understoodAs'>[],

@@ -15,7 +15,6 @@ interface OutputsContext {
   mixture: Mixture
   /** Length according to the packets; 0 if unknown. */
   seconds: number
-  /** Names of the targets. */
   names: readonly OutputName[]
   isLfeFull: boolean
   onPicture: OutputsOptions['onPicture']

@@ -1,7 +1,4 @@
-/**
- * The sound of all outputs of a job: encoded to files as it comes, with one gain, and with its
- * peaks. Runs in a thread of `output-threads.ts`.
- */
+/** The sound of all outputs, encoded as it comes with one gain. Runs in `output-threads.ts`. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +6,7 @@ import type { OutputName } from '../../../shared/messages.ts'
 import type { EncoderOptions } from '../../media/write/encode.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
-import { OutputWriter, type WrittenFile } from './output-writer.ts'
+import { OutputWriter, type LocalFile } from './output-writer.ts'
 import type { LivePart } from './live-parts.ts'
 import { Peaks } from './peaks.ts'
 import { Preview } from './preview.ts'
@@ -20,12 +17,10 @@ import type { MixedTargets } from './target-mixer.ts'
 export interface SoundsOptions {
   /** The outputs to write: the targets in order, then the residual. */
   names: readonly OutputName[]
-  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
-  /** Whether peaks are written with them. */
   hasPeaks: boolean
   /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean
@@ -33,7 +28,7 @@ export interface SoundsOptions {
 }
 
 /** Format of the files, since not every format can hold what the mixture has. */
-export interface SoundFormat {
+export interface FileFormat {
   sampleRate: number
   channels: number
   /** Why sounds and tracks have different channel names; null if they do not. */
@@ -41,12 +36,12 @@ export interface SoundFormat {
   trackLayoutChange: string | null
 }
 
-export interface FinishedSounds {
+export interface SoundFiles {
   /** In decibels, the same for every file. */
   gainDb: number
-  sounds: ReadonlyMap<OutputName, WrittenFile>
-  peaks: WrittenFile | null
-  preview: WrittenFile | null
+  sounds: ReadonlyMap<OutputName, LocalFile>
+  peaks: LocalFile | null
+  preview: LocalFile | null
   /** Why a requested preview is missing; null otherwise. */
   previewProblem: string | null
   /** Why a live preview ended early; null otherwise. */
@@ -72,7 +67,6 @@ export class OutputSounds {
     this.#peaks = hasPeaks ? new Peaks(names, encoding) : null
   }
 
-  /** Opens all files. */
   static async open(options: SoundsOptions): Promise<OutputSounds> {
     const opened = new OutputSounds(options)
     const { names, folder, encoding, hasTracks: hasTrack, hasPreview, isLive = false } = options
@@ -94,16 +88,16 @@ export class OutputSounds {
   }
 
   /** The same for all outputs. */
-  get format(): SoundFormat {
+  get format(): FileFormat {
     const { sound, track } = this.#writers.get('target')!
     const { sampleRate, channels, layoutChange } = sound
     return { sampleRate, channels, layoutChange, trackLayoutChange: track?.layoutChange ?? null }
   }
 
   /**
-   * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
-   * that all outputs add up to the mixture; a target that several prompts share is subtracted once.
-   * Once a sample exceeds full scale, all files wait until the gain is known.
+   * Adds samples to all files. The residual is the mixture minus all targets, so that all add up to
+   * it; a target that prompts share counts once. A clipping sample makes the files wait for the
+   * gain.
    * @returns the parts of the live preview that are complete
    */
   write(separated: SeparatedSounds): Promise<LivePart[]> {
@@ -134,22 +128,19 @@ export class OutputSounds {
     this.#preview?.add(name, planes)
   }
 
-  /**
-   * Completes the files with one gain.
-   * @throws Error if the disk is full, or after `abort`
-   */
-  finish(): Promise<FinishedSounds> {
+  /** Completes the files with one gain. @throws Error if the disk is full, or after `abort` */
+  finish(): Promise<SoundFiles> {
     return (this.#latest = this.#finish())
   }
 
-  async #finish(): Promise<FinishedSounds> {
+  async #finish(): Promise<SoundFiles> {
     const last = this.#mix.finish()
     if (last) await this.#write(last)
     const gainDb = gainDbFor(this.#peak)
     const gain = factorOf(gainDb)
     const writers = [...this.#writers]
     const preview = await this.#preview?.finish()
-    const [peaks, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
+    const [peaks, ...sounds] = await allSettledOrThrow<LocalFile | null>([
       this.#peaks && this.#writePeaks(this.#peaks.toJson(gain, preview?.index)),
       ...writers.map(([, writer]) => writer.finish(gain)),
     ])
@@ -171,7 +162,7 @@ export class OutputSounds {
     await Promise.allSettled([...writers, this.#preview?.close()])
   }
 
-  async #writePeaks(text: string): Promise<WrittenFile> {
+  async #writePeaks(text: string): Promise<LocalFile> {
     const path = join(this.#folder, 'peaks')
     const json = Buffer.from(text)
     await writeFile(path, json)

@@ -1,14 +1,11 @@
-/**
- * Threads that write the sound of outputs. All work on single samples happens there, which relieves
- * the main thread, which feeds the model.
- */
+/** Threads that write outputs, because the main thread must keep feeding the model. */
 
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../../threads/task-thread.ts'
 import { TaskThreads } from '../../threads/task-threads.ts'
 import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
-import type { FinishedSounds, SoundFormat, SoundsOptions } from './output-sounds.ts'
+import type { SoundFiles, FileFormat, SoundsOptions } from './output-sounds.ts'
 
 /** `job` identifies the outputs of one job within their thread. */
 export type OutputTask = { job: number } & (
@@ -31,14 +28,13 @@ export class OutputThreads {
   }
 
   /**
-   * Opens all files of a job.
-   * @param signal aborts them; then all calls reject with its reason
+   * Opens all files of a job. @param signal aborts them; then all calls reject with its reason
    * @throws ThreadLostError; Error if a file cannot be created
    */
   async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {
     const job = ++this.#jobs
     const thread = this.#threads.next()
-    const format = await thread.call<SoundFormat>({ do: 'open', job, options })
+    const format = await thread.call<FileFormat>({ do: 'open', job, options })
     return new SoundsInThread(job, thread, { format, signal })
   }
 
@@ -49,7 +45,7 @@ export class OutputThreads {
 
 /** The interface of `OutputSounds` in another thread. */
 export class SoundsInThread {
-  readonly format: SoundFormat
+  readonly format: FileFormat
   readonly #job: number
   readonly #thread: TaskThread<OutputTask>
   readonly #signal: AbortSignal
@@ -58,7 +54,7 @@ export class SoundsInThread {
   constructor(
     job: number,
     thread: TaskThread<OutputTask>,
-    { format, signal }: { format: SoundFormat; signal: AbortSignal },
+    { format, signal }: { format: FileFormat; signal: AbortSignal },
   ) {
     this.format = format
     this.#job = job
@@ -75,8 +71,8 @@ export class SoundsInThread {
   }
 
   /** Like `OutputSounds.finish`. */
-  async finish(): Promise<FinishedSounds> {
-    const finished = await this.#call<FinishedSounds>({ do: 'finish', job: this.#job })
+  async finish(): Promise<SoundFiles> {
+    const finished = await this.#call<SoundFiles>({ do: 'finish', job: this.#job })
     this.#signal.removeEventListener('abort', this.#abort)
     return finished
   }
@@ -88,7 +84,7 @@ export class SoundsInThread {
 
   readonly #abort = () => {
     this.#aborting = this.#thread.call({ do: 'abort', job: this.#job })
-    this.#aborting.catch(() => undefined) // whoever awaits it gets the error
+    this.#aborting.catch(() => undefined) // `aborted` throws it
   }
 
   async #call<T>(task: OutputTask, memory: readonly ArrayBuffer[] = []): Promise<T> {

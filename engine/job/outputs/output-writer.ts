@@ -11,11 +11,10 @@ import {
 import { KeptSamples } from '../../media/kept-samples.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 
-export type WrittenFile = EncodedFile & { path: string }
+export type LocalFile = EncodedFile & { path: string }
 
 export interface OutputWriterOptions {
   name: OutputName
-  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** Whether there is also the sound track of a video. */
@@ -23,10 +22,7 @@ export interface OutputWriterOptions {
   signal: AbortSignal
 }
 
-/**
- * Encodes samples as they come, and also keeps them: if a later sample would clip, the files are
- * written again with the gain that is known at the end.
- */
+/** Encodes samples as they come and keeps them, to encode again with a gain if one clips later. */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
   readonly #kept: KeptSamples
@@ -62,7 +58,6 @@ export class OutputWriter {
     return join(this.#options.folder, this.#options.name)
   }
 
-  /** Adds planar samples. */
   async write(block: readonly Float32Array[]): Promise<void> {
     await allSettledOrThrow([
       this.#kept.add(block),
@@ -78,12 +73,10 @@ export class OutputWriter {
   }
 
   /**
-   * Completes the files; if encoding was postponed, encodes the kept samples first.
-   * @param gain a factor for every sample
-   * @returns the sound's file
+   * Completes the files, encoding what was postponed, with a factor for every sample.
    * @throws the signal's reason once aborted; Error if the disk is full
    */
-  async finish(gain: number): Promise<WrittenFile> {
+  async finish(gain: number): Promise<LocalFile> {
     await this.#encodePostponed(gain)
     const [file] = await allSettledOrThrow([this.#sound!.finish(), this.#track?.finish()])
     return { ...file!, path: this.#soundPath }
@@ -119,7 +112,6 @@ export class OutputWriter {
   }
 }
 
-/** Path of the sound track for the video of an output. */
 export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {

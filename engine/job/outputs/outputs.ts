@@ -1,37 +1,26 @@
-/**
- * The files of a job's targets and residual: sounds, which a thread writes, and videos if the
- * source has a picture.
- */
+/** The files of a job's targets and residual: sounds, and videos if the source has a picture. */
 
 import { join } from 'node:path'
 import { beginTraceSpan, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../../shared/messages.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
-import type { EncodedFile, EncoderOptions } from '../../media/write/encode.ts'
+import type { EncodedFile } from '../../media/write/encode.ts'
 import { isDiskFull } from '../../media/ffmpeg.ts'
 import type { LivePart } from './live-parts.ts'
 import type { SeparatedSounds } from './mix.ts'
+import type { SoundsOptions } from './output-sounds.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
-import { trackPath, type WrittenFile } from './output-writer.ts'
+import { trackPath, type LocalFile } from './output-writer.ts'
 import type { PictureProgress } from '../../media/write/picture-progress.ts'
 import type { PreparedVideo } from '../../media/write/prepare-video.ts'
 import { VideoProcess } from '../../media/process/video-process.ts'
 
-export interface OutputsOptions {
-  /** The outputs to write: the targets in order, then the residual. */
-  names: readonly OutputName[]
-  /** Folder of the files. */
-  folder: string
-  encoding: EncoderOptions
+export interface OutputsOptions extends Omit<SoundsOptions, 'hasTracks' | 'isLive'> {
   /** The source's file, if it has a picture. */
   videoPath: string | null
   /** The source's stream that is separated, with which the picture stays in sync, and its track. */
   soundIndex: number
   track?: number | undefined
-  /** Whether peaks are stored with them. */
-  hasPeaks: boolean
-  /** Whether a preview is stored with the peaks. */
-  hasPreview: boolean
   /** Called with each part of the live preview; absent if none is made. */
   onLivePart?: ((part: LivePart) => void) | undefined
   signal: AbortSignal
@@ -98,8 +87,7 @@ export class Outputs {
   }
 
   /**
-   * Completes the files with one gain and hands them to `store`: all sounds, peaks and the preview
-   * at once, each video as soon as it is complete.
+   * Completes the files and hands each to `store` as soon as possible.
    * @throws whatever `store` throws; Error if the disk is full
    */
   async finish(store: Store): Promise<OutputsResult> {
@@ -133,18 +121,13 @@ export class Outputs {
     await Promise.allSettled([this.#video, this.#sounds?.aborted()])
   }
 
-  /** The same for all outputs. */
   #logLayouts(): void {
     const { layoutChange, trackLayoutChange } = this.#sounds.format
     if (layoutChange) this.#options.log(layoutChange)
     if (trackLayoutChange) this.#options.log(`In the videos: ${trackLayoutChange}`)
   }
 
-  async #store(
-    name: OutputName,
-    sound: WrittenFile,
-    store: Store,
-  ): Promise<OutputsResult['target']> {
+  async #store(name: OutputName, sound: LocalFile, store: Store): Promise<OutputsResult['target']> {
     const storeVideo = async () => {
       const file = await this.#makeVideo(name)
       const part = `${name}_video` as const
@@ -197,7 +180,7 @@ const describePicture = ({ codec, recodedBecause: because, isInterlaced }: Prepa
 
 async function storeFile(
   part: OutputPart,
-  { path, contentType, extension, bytes }: WrittenFile,
+  { path, contentType, extension, bytes }: LocalFile,
   store: Store,
 ): Promise<StoredFile> {
   const place = await store(part, path, contentType)

@@ -1,6 +1,6 @@
 /**
- * The peaks of mixture, targets and residual, for drawing long media without decoding it: minimum
- * and maximum of each bucket of samples, as in audiowaveform's JSON (version 2, 8 bits).
+ * The peaks of mixture, targets and residual, with which players draw long media: minimum and
+ * maximum of each bucket, as in audiowaveform's JSON (version 2, 8 bits).
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
@@ -22,7 +22,6 @@ export interface Waveform {
   data: number[]
 }
 
-/** Collects peaks while the outputs are written. */
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
@@ -38,16 +37,11 @@ export class Peaks {
     this.#tracks = new Map(sounds.map((name) => [name, new Track(channels, max)]))
   }
 
-  /** Adds planar samples. */
   add(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {
     this.#tracks.get(name)!.add(planes)
   }
 
-  /**
-   * Returns JSON with `mixture`, `targets` in order, and `residual`.
-   * @param gain a factor for every sample
-   * @param preview of the same sounds, if there is one
-   */
+  /** Returns JSON with `mixture`, `targets` in order, and `residual`. @param gain a factor */
   toJson(gain: number, preview?: PreviewIndex): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
       [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate, gain)]),
@@ -72,7 +66,6 @@ class Track {
     this.#greatest = empty()
   }
 
-  /** Adds planar samples. */
   add(planes: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let at = 0; at < length;) {
@@ -108,7 +101,7 @@ class Track {
 
   #beginBucket(): void {
     if (this.#least[0]!.length === this.#bucketsMax) this.#halve()
-    if (this.#inLast < this.#bucketSamples) return // of an odd number, the last has room
+    if (this.#inLast < this.#bucketSamples) return // with an odd number, the last has room
     for (const buckets of this.#least) buckets.push(Infinity)
     for (const buckets of this.#greatest) buckets.push(-Infinity)
     this.#inLast = 0

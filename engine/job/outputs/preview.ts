@@ -1,8 +1,7 @@
 /**
- * The preview of a job's sounds for players: one file with the mixture, the targets and the
- * residual, compressed. It consists of segments of 5 s: the first segment of each sound, then the
- * second of each, and so on. Each segment is an Ogg stream of its own, which can be fetched by its
- * range and decoded alone.
+ * The preview of a job's sounds for players: one file with mixture, targets and residual in
+ * segments of 5 s, the first of each sound, then the second of each, and so on. Each segment is an
+ * Ogg stream, which can be fetched by its range and decoded alone.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -16,7 +15,7 @@ import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { LevelMeter } from '../../../shared/level-meter.ts'
 import { LiveParts, LIVE_PEAKS_MAX, type LivePart } from './live-parts.ts'
-import type { WrittenFile } from './output-writer.ts'
+import type { LocalFile } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
 import type { PreviewIndex } from './preview-index.ts'
 
@@ -79,10 +78,7 @@ export class Preview {
     }
   }
 
-  /**
-   * Encodes what was added; only one call at a time.
-   * @returns the parts of the live preview that are complete
-   */
+  /** Encodes what was added; returns new parts of the live preview. One call at a time. */
   async encode(): Promise<LivePart[]> {
     let parts: LivePart[] = []
     await this.#attempt(async () => {
@@ -108,7 +104,7 @@ export class Preview {
   }
 
   /** Completes the file; null if there is none, for the reason in `problem`. */
-  async finish(): Promise<{ file: WrittenFile; index: PreviewIndex } | null> {
+  async finish(): Promise<{ file: LocalFile; index: PreviewIndex } | null> {
     const { sampleRate, channels } = this.#sound
     const samples = Math.round((this.#samples * OPUS_RATE) / sampleRate)
     await this.#attempt(() => this.#write((lane) => lane.finish(samples)))

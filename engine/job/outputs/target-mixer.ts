@@ -37,16 +37,12 @@ export class TargetMixer {
     this.#tails = recipes.map(() => this.#silence(HOP))
   }
 
-  /**
-   * Takes the next samples of the mixture and of each sound, and their memory.
-   * @returns those that are final now, perhaps none
-   */
+  /** Takes the next samples and their memory; returns those that are final now, perhaps none. */
   add(mixture: Float32Array[], sounds: readonly Float32Array[][]): MixedTargets {
     for (const [i, wave] of [mixture, ...sounds].entries()) this.#waves[i]!.push(wave)
     return this.#mix(Math.floor(this.#end / HOP) - this.#frames)
   }
 
-  /** Returns the remaining samples. */
   finish(): MixedTargets {
     const end = this.#end
     const { mixture, targets } = this.#mix(Math.ceil(end / HOP) + 1 - this.#frames)
@@ -61,7 +57,6 @@ export class TargetMixer {
     return startSample + length
   }
 
-  /** Mixes the next frames. */
   #mix(frames: number): MixedTargets {
     const first = this.#frames
     const start = HOP * Math.max(0, first - 1)

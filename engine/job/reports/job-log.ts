@@ -5,6 +5,7 @@ import type { ChunkFinding, ModelDescription, Span } from '../../../models/model
 import { chunkCount, type ChunkPlan } from '../chunks.ts'
 import type { Finding } from '../../../shared/finding.ts'
 import { findingOf, softenedDb } from '../findings/findings.ts'
+import { mergeSpans, type TimeSpan } from '../findings/tagged-file.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import type { OutputsResult } from '../outputs/outputs.ts'
 
@@ -35,7 +36,6 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
     : [`Left out ${countText(corruptPackets, 'damaged packet')} of the source.`]),
 ]
 
-/** The result of one chunk. */
 export interface ChunkWork extends ChunkFinding {
   startSecond: number
   endSecond: number
@@ -71,9 +71,9 @@ export const describeWork = (
   ...passes.map((pass) => describeChunks(options, pass)),
   ...(passes.some(({ model }) => model.fixedChunks === null) ? describeOverlap(options) : []),
   ...describeGivenSpans(options.spans),
-  ...prompts.flatMap((one) => {
-    const lines = describePrompt({ ...one, options })
-    return prompts.length === 1 ? lines : lines.map((line) => `"${one.prompt}": ${line}`)
+  ...prompts.flatMap((work) => {
+    const lines = describePrompt({ ...work, options })
+    return prompts.length === 1 ? lines : lines.map((line) => `"${work.prompt}": ${line}`)
   }),
 ]
 
@@ -130,11 +130,11 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
   if (state === undefined || state === 'unknown' || match === undefined) return []
   const is = `its match is ${match.toFixed(2)} of 1`
   const kept = `What was found is in the target all the same${describeSoftening(work)}.`
-  if (state === 'absent') return [`The sound that was asked for was not heard: ${is}. ${kept}`]
-  if (state === 'unsure') return [`It is unsure whether the sound is there: ${is}. ${kept}`]
+  if (state === 'absent') return [`The requested sound was not heard: ${is}. ${kept}`]
+  if (state === 'unsure') return [`It is uncertain whether the sound is there: ${is}. ${kept}`]
   if (state === 'similar') {
     const other = similarTo === undefined ? 'another' : `another, ${similarTo},`
-    return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
+    return [`Instead of the requested sound, ${other} was heard: ${is}. ${kept}`]
   }
   const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
   const chunks = `${countText(absent.length, 'chunk')} of ${work.length}`
@@ -142,7 +142,7 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
     absent.length === 0 ? '' : `; it seems absent from ${chunks}${describeSoftening(work)}`
   const list = where.slice(0, SPANS_LISTED_MAX).map(range)
   const at = list.length === 0 ? '' : ` It was heard from ${listText(list, where.length)}.`
-  return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
+  return [`The match of the requested sound is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
 /** How much quieter the chunks are in which the sound seems absent. */
@@ -152,8 +152,8 @@ function describeSoftening(work: readonly ChunkWork[]): string {
 }
 
 function describeCandidates({ options, model, work }: PromptWithOptions): string[] {
-  const { reranking_candidates: wanted } = options
-  if (wanted === 1) return []
+  const { reranking_candidates: candidates } = options
+  if (candidates === 1) return []
   if (!model.givesCandidates) {
     return [`${model.name} gives one answer whatever the seed, so one candidate was made.`]
   }
@@ -163,9 +163,9 @@ function describeCandidates({ options, model, work }: PromptWithOptions): string
   })
   const rest = work.length - listedWork.length
   return [
-    `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
+    `Made ${candidates} candidates of every chunk and kept the one that the model scored highest.`,
     ...listedWork,
-    ...(rest > 0 ? [`So it went with ${countText(rest, 'more chunk')}.`] : []),
+    ...(rest > 0 ? [`And ${countText(rest, 'more chunk')}.`] : []),
   ]
 }
 
@@ -174,23 +174,23 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   const list = spans
     .slice(0, SPANS_LISTED_MAX)
     .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
-  return [`Went by ${countText(spans.length, 'given span')}: ${listText(list, spans.length)}.`]
+  return [`Used ${countText(spans.length, 'given span')}: ${listText(list, spans.length)}.`]
 }
 
 function describePredictedSpans({ options, model, work }: PromptWithOptions): string[] {
   if (!options.predict_spans) return []
-  if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
+  if (options.spans.length > 0) return ['predict_spans was ignored because spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
-  if (work[0]?.substitute) return ['No span was predicted, for no name is near the prompt.']
+  if (work[0]?.substitute) return ['No span was predicted, because no name is near the prompt.']
   const spans = mergedSpans(work)
   if (spans.length === 0) {
-    return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']
+    return ['No span was predicted: the sound seems absent. Nothing was silenced because of that.']
   }
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
     `Predicted ${countText(spans.length, 'span')} with the sound, and ` +
-    `went by them: ${listText(list, spans.length)}.`
+    `used them: ${listText(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without
     .slice(0, SPANS_LISTED_MAX)
@@ -203,23 +203,15 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
 }
 
 /** The predicted spans of all chunks, in the time of the media, with adjacent ones merged. */
-export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
-  const spans = work
-    .flatMap(({ startSecond, predictedSpans = [] }) =>
+export const mergedSpans = (work: readonly ChunkWork[]): TimeSpan[] =>
+  mergeSpans(
+    work.flatMap(({ startSecond, predictedSpans = [] }) =>
       predictedSpans.map(({ start, end }) => ({
         start: start + startSecond,
         end: end + startSecond,
       })),
-    )
-    .sort((a, b) => a.start - b.start)
-  const merged: { start: number; end: number }[] = []
-  for (const span of spans) {
-    const last = merged.at(-1)
-    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
-    else merged.push({ ...span })
-  }
-  return merged
-}
+    ),
+  )
 
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
@@ -228,8 +220,8 @@ export const describeGain = (gainDb: number): string[] =>
   gainDb === 0
     ? []
     : [
-        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB, the media in them alike: ` +
-          'samples beyond full scale would have been clipped.',
+        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB: otherwise samples beyond full scale ` +
+          'would have been clipped.',
       ]
 
 /** @param sound format of the files */
@@ -254,8 +246,7 @@ export function describeStored(stored: OutputsResult, sound: Sound, mixture: Sou
 const countText = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : 's'}`
 
-const range = ({ start, end }: { start: number; end: number }): string =>
-  `${start.toFixed(2)} to ${end.toFixed(2)} s`
+const range = ({ start, end }: TimeSpan): string => `${start.toFixed(2)} to ${end.toFixed(2)} s`
 
 const listText = (items: readonly string[], all: number): string =>
   items.join(', ') + (all > items.length ? ` and ${all - items.length} more` : '')

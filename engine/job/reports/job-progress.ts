@@ -6,18 +6,18 @@ import type { PictureProgress } from '../../media/write/picture-progress.ts'
 /** The rest is reserved for the upload. */
 const PROGRESS_MAX = 0.99
 
-export type Reported = Pick<Progress, 'progress' | 'seconds_at_least' | 'live_preview'>
+export type ProgressReport = Pick<Progress, 'progress' | 'seconds_at_least' | 'live_preview'>
 
 /** The progress that it publishes never falls. */
 export class JobProgress {
-  readonly #publish: (reported: Reported) => void
+  readonly #publish: (reported: ProgressReport) => void
   #livePreview: Progress['live_preview']
   #sound = 0
   #picture: PictureProgress
   #published = 0
 
   /** @param hasPicture whether `picture` will be called; until then its part counts as unknown */
-  constructor(hasPicture: boolean, publish: (reported: Reported) => void) {
+  constructor(hasPicture: boolean, publish: (reported: ProgressReport) => void) {
     this.#picture = { done: hasPicture ? 0 : 1 }
     this.#publish = publish
   }

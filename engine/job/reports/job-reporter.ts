@@ -17,7 +17,6 @@ type EventHead = Pick<
   'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'device_seconds' | 'logs'
 >
 
-/** Creates the reporter at the start of an attempt. */
 export function createReporter(
   job: Pick<Job, 'request_id'>,
   attemptId: string,
@@ -37,8 +36,7 @@ export function createReporter(
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // A failed measurement is not an outcome, so the job goes on and its lines are kept for
-      // later.
+      // The lines wait for the outcome, because a measurement may be published in vain.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

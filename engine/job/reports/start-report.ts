@@ -1,7 +1,4 @@
-/**
- * Reports the start of an attempt and the measurements of its media, in a single event if the
- * measurements arrive soon and the gateway supports that.
- */
+/** Reports the start of an attempt, with the measurements of its media if they arrive soon. */
 
 import type { Event } from '../../../shared/messages.ts'
 

@@ -1,10 +1,9 @@
 /**
  * Keeps the candidate of a chunk that the model scores highest.
  *
- * The choice is made for each chunk. A change of candidate between chunks causes no audible seam:
- * if the model supports it, all candidates of a chunk are inpainted from the kept one of the chunk
- * before; otherwise candidates are similar. Ranking whole files would require keeping all
- * candidates of a two-hour file.
+ * A change of candidate between chunks is not audible: if the model supports it, all candidates are
+ * inpainted from the one kept of the chunk before; otherwise they are similar. Ranking whole files
+ * would mean keeping all candidates of hours.
  */
 
 import type { HeadResult } from '../../../models/model.ts'
@@ -17,10 +16,7 @@ export interface CandidateRanking {
   chosen: number
 }
 
-/**
- * @param before the candidates ranked so far; null if there are none
- * @param next the candidates that follow
- */
+/** @param before the candidates ranked so far; null if there are none */
 export function rankCandidates(
   before: CandidateRanking | null,
   next: readonly HeadResult[],

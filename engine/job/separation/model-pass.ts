@@ -1,13 +1,11 @@
 /**
- * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
- * chunks, separates and joins them, and resamples the result back. Memory is bounded by the chunks
- * in flight, however long the media is.
+ * Streams a mixture through one model: resamples it to the model's rate, cuts it into chunks,
+ * separates and joins them, and resamples the result back. Only chunks in flight take memory.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
 import type { ModelDescription, OverlapState } from '../../../models/model.ts'
 import type { Job } from '../../../shared/messages.ts'
-import type { Scheduler } from '../../compute/scheduler.ts'
 import type { ResamplerInThread, ResamplingThreads } from '../../media/resampling-threads.ts'
 import type { CandidateRanking } from './candidates.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
@@ -22,18 +20,11 @@ import {
   type MixtureChunk,
 } from '../chunks.ts'
 import type { ChunkWork } from '../reports/job-log.ts'
-import type { LaneSpans } from './lane-spans.ts'
-import { headsAtOnce, separateChunk, type ModelQuestion } from './separate-chunk.ts'
+import { headsAtOnce, separateChunk, type ChunkDeps, type ModelQuestion } from './separate-chunk.ts'
 
-export interface PassDeps {
-  scheduler: Pick<Scheduler, 'separate'>
+export interface PassDeps extends Pick<ChunkDeps, 'scheduler' | 'signal' | 'spans' | 'passes'> {
   resampling: Pick<ResamplingThreads, 'open'>
   config: { chunksInFlightMax: number }
-  /** Aborts everything in progress. */
-  signal: AbortSignal
-  spans: LaneSpans
-  /** How many passes the job has; they share its memory. */
-  passes: number
   onProgress(): void
   /** Called when a chunk fails; the results of the others are useless then. */
   onFailed(error: unknown): void
@@ -53,13 +44,12 @@ interface Sound {
   levels?: readonly Level[] | undefined
 }
 
-interface InFlight {
+interface ChunkInFlight {
   chunk: MixtureChunk
   samples: number
   separated: Promise<CandidateRanking[]>
 }
 
-/** A sound that a prompt names. */
 export interface PromptSound extends ModelQuestion {
   /** Whether the prompt asks for the sound to be removed. */
   isUnwanted: boolean
@@ -87,7 +77,7 @@ export class ModelPass {
   readonly #heads: number
   readonly #stepsExpected: number
   readonly #outputs: readonly Output[]
-  readonly #inFlight: InFlight[] = []
+  readonly #inFlight: ChunkInFlight[] = []
   #overlapStates: readonly (OverlapState | undefined)[] = []
   #steps = 0
   #samples = 0
@@ -143,7 +133,6 @@ export class ModelPass {
       )
   }
 
-  /** How many chunks the mixture has so far. */
   get chunks(): number {
     return chunkCount(this.#samples, this.plan)
   }
@@ -169,7 +158,6 @@ export class ModelPass {
     for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
-  /** Resolves when everything is separated. */
   async finish(): Promise<void> {
     for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
@@ -181,7 +169,7 @@ export class ModelPass {
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
     const open = [this.#toModel ?? [], this.#outputs].flat()
-    await Promise.allSettled(open.map((each) => each.close()))
+    await Promise.allSettled(open.map((resource) => resource.close()))
   }
 
   /** How many samples every sound has so far. */
@@ -189,10 +177,7 @@ export class ModelPass {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /**
-   * Returns [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate, with
-   * zeros after the end.
-   */
+  /** Returns [sounds][channels][samples] at the mixture's rate, with zeros after the end. */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }
@@ -242,13 +227,13 @@ export class ModelPass {
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
     const work = this.work.flat()
     for (const [i, { scores, chosen, best }] of kept.entries()) {
-      const { target, overlapState: _, score: __, ...found } = best
+      const { target, overlapState: _, score: __, ...finding } = best
       work[i]!.push({
         startSecond: chunk.startSample / this.sampleRate,
         endSecond: (chunk.startSample + samples) / this.sampleRate,
         scores,
         chosen,
-        ...found,
+        ...finding,
       })
       await this.#outputs[i]!.push(chunk.startSample, target)
     }
@@ -280,7 +265,6 @@ class Output {
     await this.#toMixture?.close()
   }
 
-  /** How many samples there are so far. */
   get end(): number {
     return this.#queue.startSample + this.#queue.length
   }

@@ -22,26 +22,17 @@ import type { LaneSpans } from './lane-spans.ts'
 export interface ModelQuestion {
   prompt: string
   stems: readonly string[]
-  /**
-   * Whether the target keeps its level even if it seems absent, because it is what people want
-   * removed.
-   */
+  /** Whether the target keeps its level even if it seems absent, because it is to be removed. */
   keepsLevel?: boolean
 }
 
 /** Memory for all heads of one job, in all chunks in flight. */
 const JOB_BYTES_MAX = 2 ** 28
 
-/**
- * A head takes this many times the bytes of its chunk, for samples, spectra and intermediate
- * results (measured as 11.6 MiB for a mono chunk of 10 s at 44.1 kHz).
- */
+/** Chunks' worth of memory per head (measured: 11.6 MiB for 10 s of mono at 44.1 kHz). */
 const CHUNKS_HELD_BY_HEAD = 7
 
-/**
- * Returns how many heads each pass of the job may have open at once, for chunks with this many
- * samples in all channels.
- */
+/** Returns how many heads each pass may have open at once. @param chunkSamples of all channels */
 export function headsAtOnce(chunkSamples: number, passes: number): number {
   const bytes = CHUNKS_HELD_BY_HEAD * Float32Array.BYTES_PER_ELEMENT * Math.max(1, chunkSamples)
   return Math.max(1, Math.floor(JOB_BYTES_MAX / passes / bytes))
@@ -115,12 +106,12 @@ export async function separateChunk(
       )
     }
   }
-  return rankings.map((each) => each!)
+  return rankings.map((ranking) => ranking!)
 }
 
 /**
  * Returns the spans within a chunk, in seconds from its start. If the target is only elsewhere,
- * returns one empty span, because no span would mean that nothing is known.
+ * returns one empty span, because none would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],
@@ -139,10 +130,7 @@ export function chunkSpans(
   return [...touching, { start: 0, end: 0, include: true }]
 }
 
-/**
- * Returns 32 bits that depend only on request and candidate, so that a retried job repeats its
- * result.
- */
+/** Depends only on request and candidate, so that a retried job repeats its result. */
 function laneSeed(requestId: string, candidate: number): number {
   const name = `${requestId}:${candidate}`
   return createHash('sha256').update(name).digest().readUInt32LE(0)

@@ -1,6 +1,4 @@
-/**
- * The core of a job: takes the mixture, and writes it with its targets, using one model or several.
- */
+/** The core of a job: separates the mixture with one model or several, and writes the targets. */
 
 import { laneOwnerOf } from '../lane-owner.ts'
 import type { Level } from '../../../models/lanes/level.ts'
@@ -19,29 +17,25 @@ import {
 import { kindOf } from '../../../shared/request-kind.ts'
 import { promptsOf } from '../../../shared/separation-options.ts'
 import { beginTraceSpan } from '../../../shared/telemetry/tracing.ts'
-import type { Scheduler } from '../../compute/scheduler.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
-import type { ResamplingThreads } from '../../media/resampling-threads.ts'
-import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { SampleQueue } from '../chunks.ts'
-import { findingOf, promptFinding, type FoundSound } from '../findings/findings.ts'
+import { findingOf, promptFinding, type SoundEvidence } from '../findings/findings.ts'
 import { describeWork } from '../reports/job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { planMix, type MixPlan } from '../outputs/mix-plan.ts'
-import { ModelPass, type PassPrompt } from './model-pass.ts'
+import { ModelPass, type PassDeps, type PassPrompt } from './model-pass.ts'
 import type { SeparatedSounds } from '../outputs/mix.ts'
 import { TagPass } from '../findings/tag-pass.ts'
 import { TaggedFile, type Tags } from '../findings/tagged-file.ts'
 
-interface SeparationDeps {
-  scheduler: Pick<Scheduler, 'separate'>
-  resampling: Pick<ResamplingThreads, 'open'>
+interface SeparationDeps extends Pick<
+  PassDeps,
+  'scheduler' | 'resampling' | 'config' | 'signal' | 'checkpoint'
+> {
   /** The engine's models, the preferred one first. */
   models: readonly ModelDescription[]
   /** Null if nothing is tagged. */
   tagger: TaggerConfig | null
-  config: { chunksInFlightMax: number }
-  signal: AbortSignal
   /** Length of the mixture in seconds, as far as it is known before decoding. */
   secondsExpected: number
   /** Measures the whole mixture for models that need its levels; if absent, chunks are measured. */
@@ -51,8 +45,6 @@ interface SeparationDeps {
   write(separated: SeparatedSounds): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
-  /** Stores results and has those of earlier attempts; absent if the job has no checkpoint. */
-  checkpoint?: Checkpoint | undefined
 }
 
 /** A prompt, and which part of which pass answers it. */
@@ -64,7 +56,6 @@ interface Answer {
   index: number
 }
 
-/** What was found out during a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number
@@ -76,9 +67,8 @@ interface SeparatedMixture {
 
 /**
  * Separates `mixture` and passes it with its targets to `write`, in order. The mixture passes once
- * through each model that answers a prompt, however many prompts it answers, and once through the
- * tagger.
- * @throws ServiceError INVALID_PARAMETER for a span beyond the end, or a prompt that no model
+ * through each model that answers a prompt, and once through the tagger.
+ * @throws ServiceError INVALID_PARAMETER for a span beyond the end or a prompt that no model
  *   answers; whatever decoding or a model throws
  */
 export async function separateMixture(
@@ -157,9 +147,7 @@ function openTagging(
   return tagger && new TagPass(laneOwnerOf(job), sampleRate, { ...deps, tagger })
 }
 
-/**
- * Returns the names of the models that a job uses; empty for a job that `separateMixture` refuses.
- */
+/** Names the models that a job uses; none for a job that `separateMixture` refuses. */
 export function modelsFor(job: Job, models: readonly ModelDescription[]): string[] {
   if (kindOf(job.options) === 'sounds') return []
   try {
@@ -254,7 +242,7 @@ function conclude(
 ): Pick<SeparatedMixture, 'findings' | 'tagged'> {
   const tagged = tagger && tags ? new TaggedFile(tags, tagger) : null
   const same = sameAs(answers, plan)
-  const soundsOfAnswers = answers.map((answer) => soundsFound(answer, tagged))
+  const soundsOfAnswers = answers.map((answer) => evidenceFor(answer, tagged))
   const findings = answers.map(({ route }, i) => ({
     ...promptFinding(soundsOfAnswers[i]!, route.reading.asked),
     model: route.model,
@@ -276,11 +264,8 @@ function conclude(
   return { findings, tagged }
 }
 
-/**
- * Lists the sounds found for an answer. A stem does not tell which sounds it contains, so for stems
- * the tagger's findings about each requested sound are used.
- */
-function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
+/** A stem does not tell which sounds it contains, so for stems the tagger's findings are used. */
+function evidenceFor({ pass, index, route }: Answer, tagged: TaggedFile | null): SoundEvidence[] {
   const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
   if (pass.model.answers === 'stems') {
     return route.reading.asked.map(({ sound: prompt, excluded: isUnwanted }) => ({

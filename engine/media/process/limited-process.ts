@@ -1,8 +1,7 @@
 /**
- * Handles media of strangers in a process of its own. What a file costs shows only while it is
- * read, and the memory of native code can only be limited for a whole process. A file may even make
- * native code run what it contains. So the process can read and write nothing but media, has no
- * network, and no secrets in its environment.
+ * Handles media of strangers in a process of its own, because only a whole process can be limited
+ * in memory, and a file may make native code run what it contains. The process reads and writes
+ * nothing but media, and has no network and no secrets.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -77,10 +76,7 @@ export class LimitedProcess<Task> {
   /** Why no more answers will come. */
   #end: unknown = null
 
-  /**
-   * @param program the module to run, which calls `answerCalls`
-   * @param files must exist when the process starts
-   */
+  /** @param program calls `answerCalls` @param files must exist when the process starts */
   constructor(program: URL, limits: ProcessLimits, files: ProcessFiles) {
     this.#limits = limits
     this.#child = startLimited(program, limits, files)
@@ -98,8 +94,8 @@ export class LimitedProcess<Task> {
 
   /**
    * @param onReport receives what the work reports in between
-   * @throws LimitError if the work exceeds a limit or its process crashes; the reason for which the
-   *   process was closed; whatever the work throws: ServiceError, CallError for a full disk, Error
+   * @throws LimitError if the work exceeds a limit or crashes; the reason of `close`; whatever it
+   *   throws
    */
   async call<T, Report = never>(
     task: Task,
@@ -158,12 +154,10 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 }
 
 /**
- * Sets the limit in kilobytes of data, and executes the rest of its arguments. A limit on the
- * address space would be useless, because V8 reserves far more than it uses. Node would start
- * reading the IPC descriptor at once, which the sandbox must not do, because the calls are for the
- * program that replaces it.
+ * Limits data in kilobytes and executes the other arguments; V8 reserves far more addresses than it
+ * uses. NODE_CHANNEL_FD is unset, or Node would read the calls for the program that replaces it.
  */
-const LIMITED =
+const LIMIT_SCRIPT =
   'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
 
 /** The first descriptor after the standard three; see `stdio`. */
@@ -171,10 +165,7 @@ const CHANNEL = 3
 /** The next one: the shared memory. */
 export const MEMORY = 4
 
-/**
- * From Node 24 on, V8 maps 512 MiB for code in a way that counts as data from the start, once for
- * each thread that runs JavaScript.
- */
+/** From Node 24 on, V8 maps 512 MiB for code per thread that runs JavaScript, counted as data. */
 const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 512 * 2 ** 20 : 0
 
 /** The environment is empty, because the process handles strangers' files and needs no secrets. */
@@ -189,7 +180,7 @@ function startLimited(
   const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
   const kibibytes = Math.floor((bytesMax + programThreads(program) * CODE_BYTES) / 1_024)
   const limits = [kibibytes, niceness].map(String)
-  return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...sandboxed], {
+  return spawn('/bin/sh', ['-c', LIMIT_SCRIPT, 'sh', ...limits, ...sandboxed], {
     env: {},
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', memory ?? 'ignore'],
     serialization: 'advanced',

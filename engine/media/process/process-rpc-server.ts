@@ -12,7 +12,7 @@ export function answerCalls<Task>(
     work(task, (report) => send({ id, report })).then(
       (value) => send({ id, value }),
       (error: unknown) => {
-        if (isOutOfMemory(error)) process.exit(1) // however it shows, it ends alike
+        if (isOutOfMemory(error)) process.exit(1) // reported like a crash
         send({ id, error: reportOf(error) })
       },
     )

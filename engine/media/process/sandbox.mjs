@@ -1,12 +1,11 @@
-// Becomes a program that reads and writes the files it is given and no others, opens no socket and
-// looks into no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON of `reads`
-// and `writes`, paths with all beneath them, `channel`, the descriptor of Node's IPC if there is
-// one, and `memory`, that of memory shared with the process that started this one. Without COMMAND
-// it prints what the kernel enforces, as JSON.
+// Replaces itself by a program that can only read and write the given files, open no socket and
+// see no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON with paths to
+// `reads` and `writes`, the descriptor `channel` of Node's IPC, and `memory`, that of memory that
+// it shares with its parent. Without COMMAND it prints what the kernel enforces, as JSON.
 //
-// Landlock restricts files, a filter of system calls the rest. Both are set before the program
-// starts, so that they hold for all of its threads. The program ends with the process that started
-// this one. Plain JavaScript: it starts without a compiler.
+// Landlock restricts files, and a filter of system calls the rest. Both are set before the program
+// starts, so they hold for all of its threads. The program ends with the process that started this
+// one. This is plain JavaScript, to start without a compiler.
 
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import koffi from 'koffi'
@@ -26,16 +25,15 @@ const PR_SET_SECCOMP = 22
 const [text = '{}', ...command] = process.argv.slice(2)
 const { reads = [], writes = [], channel, memory } = JSON.parse(text)
 const SIGKILL = 9
-prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // work that never ends does not outlive its engine
-prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without it neither is allowed to who is not root
+prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // endless work must not outlive its engine
+prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without this, only root may do the rest
 const enforced = { landlock: restrictFiles(), calls: filterCalls() }
 if (command.length > 0) become(command)
 console.log(JSON.stringify(enforced))
 
 /**
- * Leaves reading, writing and executing what was given, and neither TCP nor signals to processes
- * outside, as far as the kernel can: see landlock(7). Version 1 came with Linux 5.13.
- * Returns Landlock's version; 0: the kernel has none.
+ * Allows only the given paths, no TCP and no signals to processes outside, as far as the kernel
+ * can: see landlock(7). Version 1 came with Linux 5.13. Returns Landlock's version, 0 for none.
  */
 function restrictFiles() {
   const [CREATE_RULESET, RESTRICT_SELF, ASK_VERSION] = [444, 446, 1]
@@ -47,11 +45,12 @@ function restrictFiles() {
   if (version >= 4) attributes.writeBigUInt64LE(0b11n, 8) // binding and connecting TCP
   if (version >= 6) attributes.writeBigUInt64LE(0b11n, 16) // abstract sockets, signals
   const rules = Number(createRuleset(CREATE_RULESET, attributes, attributes.length, 0))
-  if (rules < 0) throw new Error('Landlock makes no rules')
+  if (rules < 0) throw new Error('Landlock could not create its rules')
   const READING = 0b1101n // executing, reading files, listing folders
   for (const path of [...reads, ...writes]) allow(rules, path, READING)
   for (const path of writes) allow(rules, path, rights)
-  if (Number(restrictSelf(RESTRICT_SELF, rules, 0)) !== 0) throw new Error('Landlock is refused')
+  if (Number(restrictSelf(RESTRICT_SELF, rules, 0)) !== 0)
+    throw new Error('Landlock refused its rules')
   closeSync(rules)
   return version
 }
@@ -67,13 +66,12 @@ function allow(rules, path, rights) {
   rule.writeInt32LE(descriptor, 8)
   const failed = Number(addRule(ADD_RULE, rules, PATH_BENEATH, rule, 0)) !== 0
   closeSync(descriptor)
-  if (failed) throw new Error(`Landlock takes no rule for ${path}`)
+  if (failed) throw new Error(`Landlock refused the rule for ${path}`)
 }
 
 /**
- * System calls of x86-64 that fail with EPERM: those that make sockets, look into other processes
- * or their descriptors, hand work to the kernel past this filter, or load code into it.
- * Returns whether the kernel filters.
+ * Makes system calls of x86-64 fail with EPERM that make sockets, look into other processes, bypass
+ * this filter or load code into the kernel. Returns whether the kernel filters.
  */
 function filterCalls() {
   const REFUSED = [
@@ -84,10 +82,10 @@ function filterCalls() {
   ]
   const [LOAD, IF_EQUAL, IF_NOT_LESS, RETURN] = [0x20, 0x15, 0x35, 0x06]
   const [ALLOW, REFUSE, KILL] = [0x7fff0000, 0x00050001, 0x80000000] // 1: EPERM
-  const [NUMBER, ARCHITECTURE] = [0, 4] // places in what the kernel gives to a filter
+  const [NUMBER, ARCHITECTURE] = [0, 4] // offsets in the data that the kernel passes to a filter
   const X86_64 = 0xc000003e
-  const X32 = 0x40000000 // numbers from here on are those of another interface
-  // Each step: the operation, how many steps to jump over if it holds and if not, its operand.
+  const X32 = 0x40000000 // numbers from here on belong to the x32 interface
+  // Each step has an operation, the steps to skip if it holds and if not, and an operand.
   const program = [
     [LOAD, 0, 0, ARCHITECTURE],
     [IF_EQUAL, 1, 0, X86_64],
@@ -96,12 +94,12 @@ function filterCalls() {
     [IF_NOT_LESS, REFUSED.length + 1, 0, X32],
     ...REFUSED.map((number, i) => [IF_EQUAL, REFUSED.length - i, 0, number]),
     [RETURN, 0, 0, ALLOW],
-    [RETURN, 0, 0, REFUSE], // where every jump leads that is not to the next step
+    [RETURN, 0, 0, REFUSE], // the target of all other jumps
   ]
   return Number(prctl(PR_SET_SECCOMP, 2, filterOf(program), 0, 0)) === 0
 }
 
-/** As the kernel takes it: its length, and the address of its steps of eight bytes. */
+/** Returns the filter as the kernel takes it: its length and the address of its steps. */
 function filterOf(program) {
   const steps = Buffer.alloc(8 * program.length)
   for (const [i, [code, ifTrue, ifFalse, value]] of program.entries()) {
@@ -113,7 +111,7 @@ function filterOf(program) {
   const filter = Buffer.alloc(16)
   filter.writeUInt16LE(program.length)
   filter.writeBigUInt64LE(koffi.address(steps), 8)
-  filter.steps = steps // kept as long as the filter is
+  filter.steps = steps // keeps the memory of the steps alive
   return filter
 }
 
@@ -122,7 +120,7 @@ function become(parts) {
   const F_SETFD = 2
   const descriptors = [0, 1, 2, channel, memory].filter((each) => each !== undefined)
   for (const descriptor of descriptors) fcntl(descriptor, F_SETFD, 0)
-  const environment = ['OPENSSL_CONF=/dev/null'] // its own could not be read, which ends Node
+  const environment = ['OPENSSL_CONF=/dev/null'] // Node ends if it cannot read its own
   if (channel !== undefined) {
     environment.push(`NODE_CHANNEL_FD=${channel}`, 'NODE_CHANNEL_SERIALIZATION_MODE=advanced')
   }

@@ -1,6 +1,6 @@
 /**
- * Memory shared with a child process. Samples go through it as they are, where messages would copy,
- * encode and send them. It has no name, and disappears with the last process that uses it.
+ * Memory shared with a child process, through which samples go without being copied into messages.
+ * It has no name, and disappears with the last process that uses it.
  */
 
 import { closeSync, readvSync } from 'node:fs'
@@ -28,13 +28,12 @@ export class SharedMemory {
     this.descriptor = createMemory('winnow', CLOSE_ON_EXEC | ALLOW_SEALING)
     const isSized = this.descriptor >= 0 && truncate(this.descriptor, BYTES) === 0
     if (!isSized || fcntl(this.descriptor, F_ADD_SEALS, SEALS) !== 0) {
-      throw new Error('the system gives no memory to share with another process')
+      throw new Error('the system provides no memory to share with another process')
     }
   }
 
   /**
-   * Returns the child's latest block: `planes` planes of `samples` samples. The child states the
-   * size, so nothing is allocated before it is known to fit.
+   * Returns the child's latest block. The child states the size, so nothing is allocated first.
    * @throws Error if the memory was closed, or is too small for that
    */
   read(planes: number, samples: number): Float32Array[] {

@@ -4,6 +4,7 @@
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
+import type { MeasureOptions } from '../read/measure.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from '../read/open-media.ts'
@@ -12,25 +13,16 @@ import { SharedMemory } from './shared-memory.ts'
 /** About 150 MB of this are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
-/**
- * Idle processes end after this long, except for one. Starting one takes half a second of processor
- * time, and jobs that arrived together once may do so again.
- */
+/** Idle processes but one end after this long. Starting one takes half a second of processor. */
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =
-  | ({ do: 'measure'; path: string } & MeasuredPart)
+  | ({ do: 'measure'; path: string } & MeasureOptions)
   | { do: 'open'; path: string; limits: MixtureLimits }
   | { do: 'judgeLfe'; path: string; limits: MixtureLimits }
   | { do: 'measureLevels'; path: string; limits: MixtureLimits }
   | { do: 'next' }
   | { do: 'close' }
-
-/** The part to measure: up to `secondsMax` seconds of a track, as in `OpenOptions`. */
-export interface MeasuredPart {
-  secondsMax: number
-  track?: number | undefined
-}
 
 /** Its samples are in the shared memory. */
 export interface NextBlock {
@@ -68,10 +60,7 @@ export class SoundProcesses {
   /** Idle processes, the longest idle first. */
   readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
-  /**
-   * Starts a process for the first file.
-   * @param folder the folder of the files; the processes read nothing else, and write nothing
-   */
+  /** Starts a process for the first file. @param folder all that the processes may read */
   constructor(folder: string, limits = SOUND_LIMITS, idleMsMax = IDLE_MS_MAX) {
     this.#folder = folder
     this.#limits = limits
@@ -81,8 +70,7 @@ export class SoundProcesses {
 
   /**
    * Resolves with what `work` returns. Its reader serves one file at a time, and only until then.
-   * @throws whatever `work` throws; the signal's reason once aborted, in which case the process is
-   *   killed
+   * @throws whatever `work` throws; the signal's reason once aborted, which kills the process
    */
   async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -148,20 +136,20 @@ export class SoundReader {
   }
 
   /** Like `measureSound`. */
-  measure(path: string, part: MeasuredPart): Promise<number | null> {
+  measure(path: string, options: MeasureOptions): Promise<number | null> {
     this.#closing = undefined
-    return this.#call({ do: 'measure', path, ...part })
+    return this.#call({ do: 'measure', path, ...options })
   }
 
   /** Like `openMixture`; the file is decoded in the process, block by block on request. */
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
     this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
-    let found: Pick<NextBlock, 'corruptPackets' | 'remarks'> = { corruptPackets: 0, remarks: [] }
+    let latest: Pick<NextBlock, 'corruptPackets' | 'remarks'> = { corruptPackets: 0, remarks: [] }
     const close = () => this.close()
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
-      found = answer
+      latest = answer
       if (answer.samples === 0) return null
       // Read before the next block is requested.
       return this.#process.memory.read(facts.channels, answer.samples)
@@ -169,19 +157,19 @@ export class SoundReader {
     return {
       ...facts,
       get corruptPackets() {
-        return found.corruptPackets
+        return latest.corruptPackets
       },
       get remarks() {
-        return found.remarks
+        return latest.remarks
       },
       async *blocks() {
         let following = next()
         for (let block = await following; block; block = await following) {
           following = next() // decoded while this block is used
-          following.catch(() => undefined) // awaited next: until then it is not unhandled
+          following.catch(() => undefined) // awaited next
           yield block
         }
-        close().catch(() => undefined) // as above, the outcome of the job need not wait for this
+        close().catch(() => undefined) // nobody waits for this
       },
       close,
     }

@@ -7,9 +7,9 @@ import { isLfeFull } from '../read/lfe-range.ts'
 import { levelsOf } from '../read/levels.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { MEMORY } from './limited-process.ts'
-import { secondsOf } from '../read/measure.ts'
+import { type MeasureOptions, secondsOf } from '../read/measure.ts'
 import { openSound, type OpenSound } from '../read/open-sound.ts'
-import type { MeasuredPart, MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
+import type { MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
 
 /** Functions cannot be sent. */
 const NO_METHODS = { blocks: undefined, close: undefined }
@@ -28,9 +28,12 @@ answerCalls<SoundTask>(async (task) => {
   return close()
 })
 
-async function measure(path: string, part: MeasuredPart): Promise<number | null> {
-  sound = await openSound(path, part.track)
-  const seconds = await secondsOf(sound, part)
+async function measure(
+  path: string,
+  { secondsMax, track }: MeasureOptions,
+): Promise<number | null> {
+  sound = await openSound(path, track)
+  const seconds = await secondsOf(sound, secondsMax)
   if (sound.reader.packets.areMissing) await close()
   return seconds
 }
@@ -64,7 +67,7 @@ async function next(): Promise<NextBlock> {
 }
 
 async function close(): Promise<void> {
-  const open = [sound, mixture]
+  const files = [sound, mixture]
   sound = mixture = blocks = null
-  for (const each of open) await each?.close()
+  for (const file of files) await file?.close()
 }

@@ -7,10 +7,7 @@ export class Turns {
     this.#free = atOnce
   }
 
-  /**
-   * Resolves with what `work` returns; `work` starts when its turn comes.
-   * @throws whatever `work` throws; the signal's reason if aborted before it starts
-   */
+  /** Runs `work` when its turn comes. @throws the signal's reason if aborted before */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     if (this.#free > 0) this.#free -= 1

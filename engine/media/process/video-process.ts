@@ -22,10 +22,7 @@ export class VideoProcess {
   readonly #process: LimitedProcess<VideoTask>
   readonly #signal: AbortSignal
 
-  /**
-   * @param folder the folder of its files; it reads and writes nothing else
-   * @param signal ends the process, and all calls with its reason
-   */
+  /** @param folder all that it may read and write @param signal ends it and all calls */
   constructor(folder: string, signal: AbortSignal, limits = VIDEO_LIMITS) {
     signal.throwIfAborted()
     this.#signal = signal
@@ -35,7 +32,6 @@ export class VideoProcess {
 
   /**
    * Starts when its turn among the videos of all jobs comes.
-   * @param onProgress called while the video is re-encoded
    * @throws the signal's reason once aborted; Error if there is no video within the limits
    */
   prepare(
@@ -52,7 +48,6 @@ export class VideoProcess {
     return this.#process.call({ do: 'mux', ...options })
   }
 
-  /** Kills the process. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort)
     this.#process.close()

@@ -12,7 +12,6 @@ import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from '../ffmpeg.ts'
 import { isRead, openInput } from './open-media.ts'
 
-/** In pixels. */
 interface Size {
   width: number
   height: number
@@ -34,9 +33,8 @@ const CODECS: Readonly<Record<Kind, AVCodecID>> = { jpeg: AV_CODEC_ID_MJPEG, png
 const FRONT = 'Cover (front)'
 
 /**
- * Returns the front cover of a file, or else its first picture of a kind that outputs can hold.
- * When a file is reopened, FFmpeg returns its pictures before all other packets.
- * @param streams of the file, already analysed
+ * Returns the front cover of a file, or else its first picture that outputs can hold. FFmpeg
+ * returns a file's pictures before all other packets.
  */
 export async function readCover(path: string, streams: readonly Stream[]): Promise<Cover | null> {
   const pictures = streams.filter((stream) => stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC))
@@ -55,15 +53,15 @@ async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Ma
   const context = new FormatContext()
   const packet = new Packet()
   packet.alloc()
-  const found = new Map<number, Buffer>()
+  const packets = new Map<number, Buffer>()
   try {
-    if ((await openInput(context, path, { decoders: [] })) < 0) return found
+    if ((await openInput(context, path, { decoders: [] })) < 0) return packets
     while (isRead(await context.readFrame(packet)) && indexes.has(packet.streamIndex)) {
       const { streamIndex, size, data } = packet
-      if (data && size <= COVER_BYTES_MAX) found.set(streamIndex, Buffer.from(data))
+      if (data && size <= COVER_BYTES_MAX) packets.set(streamIndex, Buffer.from(data))
       packet.unref()
     }
-    return found
+    return packets
   } finally {
     packet.free()
     await context.closeInput()

@@ -1,7 +1,4 @@
-/**
- * Reads the sample rate that an AAC frame states. FFmpeg times a whole AAC stream by its initial
- * rate, even if recordings with several rates were concatenated.
- */
+/** Reads the rate that an AAC frame states. FFmpeg times a whole stream by its initial rate. */
 
 import type { Packet } from 'node-av/lib'
 

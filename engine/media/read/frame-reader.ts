@@ -8,8 +8,8 @@ import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
 
 /**
- * How many samples per channel one packet may decode to. A second of TTA at 768 kHz has 802,462,
- * and no other codec has longer frames. FFmpeg treats longer ones as damaged packets.
+ * Samples per channel in a packet. A second of TTA at 768 kHz has 802,462, and no other codec has
+ * longer frames; FFmpeg treats longer ones as damaged.
  */
 const FRAME_SAMPLES_MAX = 2 ** 20
 
@@ -17,8 +17,8 @@ const FRAME_SAMPLES_MAX = 2 ** 20
 const PACKETS_PER_TURN = 256
 
 /**
- * Calls FFmpeg synchronously: reading and decoding a packet takes some 15 µs, and a detour through
- * the thread pool would cost the main thread as much for each of three calls.
+ * Calls FFmpeg synchronously, because a detour through the thread pool would cost the main thread
+ * as much as the 15 µs in which a packet is decoded.
  */
 export class FrameReader {
   readonly packets: StreamPackets
@@ -41,7 +41,7 @@ export class FrameReader {
     const codec = reader.#codec
     codec.allocContext3(media.decoder)
     check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
-    codec.pktTimebase = media.stream.timeBase // keeps frames' times right where a delay is dropped
+    codec.pktTimebase = media.stream.timeBase // corrects frames' times for a dropped delay
     const limits = Dictionary.fromObject({ max_samples: String(FRAME_SAMPLES_MAX) })
     check(await codec.open2(media.decoder, limits), 'open the decoder')
     limits.free()
@@ -54,7 +54,7 @@ export class FrameReader {
   }
 
   /**
-   * Returns the next frame, which is valid until the next call; null at the end.
+   * Returns the next frame, valid until the next call; null at the end.
    * @throws ServiceError INVALID_MEDIA for a frame with an unsupported rate or channel layout
    */
   async next(): Promise<Frame | null> {
@@ -88,9 +88,7 @@ export class FrameReader {
   }
 }
 
-/**
- * Returns the frame if it is supported: the header may state one rate, and a later frame another.
- */
+/** The header may state one rate, and a later frame another. */
 function checkFrame(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
   const { sampleRate, channelLayout } = frame
   assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })

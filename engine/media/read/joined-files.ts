@@ -1,8 +1,6 @@
 /**
- * Finds the parts of a file that consists of several files concatenated byte by byte, such as
- * recordings of web radio (chained Ogg) or the parts written by a recorder. FFmpeg ignores what
- * follows the first part, or reads it with the first part's rate and channels, although each part
- * is a complete file.
+ * Finds the parts of a file that was concatenated byte by byte, such as recordings of web radio
+ * (chained Ogg) or of a recorder. FFmpeg ignores all but the first part, or misreads it.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -26,10 +24,7 @@ interface Kind {
   mark?: Buffer
   /** Whether a file may start with these bytes, which include the mark (default: yes). */
   isStart?(head: Buffer): boolean
-  /**
-   * Returns the end of the part that begins at `start`, or where it is damaged (default: the next
-   * mark).
-   */
+  /** Returns the end of the part that begins at `start` (default: the next mark). */
   endOf?(window: Window, start: number): Promise<number>
 }
 
@@ -55,7 +50,7 @@ const KINDS: readonly Kind[] = [
     /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64)),
   ),
   markedKind('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
-  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // its mark is a byte: others go before
+  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // last, as its mark is one byte
 ]
 
 const text = (bytes: Buffer, start: number, end: number): string =>
@@ -67,8 +62,7 @@ const isSound = (sampleRate: number, channels: number): boolean =>
 
 /**
  * Returns the parts of a file, in order; empty for a single file, or for a container that handles
- * concatenation by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
- * picture is replaced counts as several parts.
+ * concatenation by itself, as MP3, AAC and MPEG streams do unless their streams are replaced.
  * @throws ServiceError INVALID_MEDIA if there are more than 1,000
  */
 export async function joinedFiles(path: string): Promise<ByteRange[]> {
@@ -103,7 +97,7 @@ const isStartOf = ({ mark, isStart }: Kind, head: Buffer): boolean =>
 
 const tooMany = (): ServiceError =>
   new ServiceError('INVALID_MEDIA', {
-    message: `The file is more than ${FILES_MAX} files, one after the other; split it.`,
+    message: `The file consists of more than ${FILES_MAX} files, one after the other; split it.`,
   })
 
 const OGG_HEADER_BYTES = 27
@@ -182,17 +176,14 @@ class Window {
     return (await this.from(position, count)).subarray(0, count)
   }
 
-  /**
-   * Returns the next position from `position` on with a `mark` whose bytes `isWanted` accepts, or
-   * Infinity.
-   */
-  async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
+  /** Returns where the next `mark` is whose bytes `accepts` accepts; Infinity if there is none. */
+  async find(mark: Buffer, position: number, accepts: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
       const bytes = await this.from(at, HEAD_BYTES)
       if (bytes.length < HEAD_BYTES) return Infinity
       const last = bytes.length - HEAD_BYTES
       for (let i = bytes.indexOf(mark); i >= 0 && i <= last; i = bytes.indexOf(mark, i + 1)) {
-        if (isWanted(bytes.subarray(i, i + HEAD_BYTES))) return at + i
+        if (accepts(bytes.subarray(i, i + HEAD_BYTES))) return at + i
       }
       at += last + 1
     }

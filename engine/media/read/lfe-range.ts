@@ -1,7 +1,4 @@
-/**
- * Checks whether an LFE channel has more than low frequencies. Field recorders and music use it for
- * any sound, but AAC keeps only what is below some 300 Hz of it.
- */
+/** Checks whether an LFE has more than low frequencies, of which AAC keeps nothing above 300 Hz. */
 
 import { lfeChannelOf } from '../channel-layout.ts'
 import type { Mixture } from './mixture.ts'
@@ -13,9 +10,7 @@ const QUALITIES = [0.5098, 0.6013, 0.9, 2.5629]
 /** Mean squares: -80 dB below full scale, and -40 dB below the channel. */
 const POWER_LEAST = 1e-8
 const SHARE_LEAST = 1e-4
-/**
- * Enough for all but recordings whose channel is silent for this long. Decoding it takes seconds.
- */
+/** A silent channel for so long is rare, and decoding this much takes seconds. */
 const SECONDS_MAX = 600
 
 /** Reads blocks of `mixture` until one exceeds the range. */

@@ -1,8 +1,7 @@
 /**
- * Measures the length of a file's sound from its packets, without decoding. The duration that
- * containers state is often a guess: that of raw AAC is extrapolated from the bit rate at its
- * start, so a file that starts with silence seems ten times too long; a truncated file still states
- * its full length.
+ * Measures the length of sound from its packets, without decoding. What containers state is often a
+ * guess: raw AAC that starts with silence seems ten times too long, and a truncated file still
+ * states its full length.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -29,39 +28,31 @@ export interface MeasureOptions {
   secondsMax: number
   /** As in `OpenOptions`. */
   track?: number | undefined
-  signal?: AbortSignal | undefined
 }
 
 /**
- * Returns the length of an audio stream of a local file in seconds, as decoding will give it:
- * to the sample if the container has sample-accurate times, and within a few hundredths of a second
- * otherwise, however long it is. Damaged packets count as if they were intact. Null if packets have
- * no length.
+ * Returns the length in seconds that decoding will give, to the sample if the container has exact
+ * times, otherwise within hundredths of a second. Null if packets have no length.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
   const sound = await openSound(path, options.track)
   try {
-    return await secondsOf(sound, options)
+    return await secondsOf(sound, options.secondsMax)
   } finally {
     await sound.close()
   }
 }
 
-/**
- * Like `measureSound`, for an open file, which can be decoded afterwards if no packets are missing.
- */
-export async function secondsOf(
-  sound: OpenSound,
-  { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
-): Promise<number | null> {
-  let seconds = await secondsOfPart(sound, { secondsMax, signal })
+/** Like `measureSound`, for an open file, which can still be decoded if no packets are missing. */
+export async function secondsOf(sound: OpenSound, secondsMax: number): Promise<number | null> {
+  let seconds = await secondsOfPart(sound, secondsMax)
   for (const range of sound.following) {
     if (seconds > secondsMax) break
     const part = await openFollowing(sound, range)
     if (part instanceof ServiceError) continue
     try {
-      seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
+      seconds += await secondsOfPart(part, secondsMax - seconds)
     } finally {
       await part.close()
     }
@@ -69,15 +60,11 @@ export async function secondsOf(
   return seconds > 0 ? seconds : null
 }
 
-async function secondsOfPart(
-  { media, reader }: OpenSound,
-  { secondsMax, signal }: MeasureOptions,
-): Promise<number> {
+async function secondsOfPart({ media, reader }: OpenSound, secondsMax: number): Promise<number> {
   const length = new SoundLength(media)
   for (let packets = 1; length.seconds <= secondsMax; packets++) {
     if (!reader.packets.readAhead((packet) => length.add(packet))) break
     if (packets % PACKETS_PER_TURN === 0) await nextTurn()
-    signal?.throwIfAborted()
   }
   return length.seconds
 }
@@ -92,7 +79,6 @@ interface CountedPacket {
 
 const AAC: readonly AVCodecID[] = [AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM]
 
-/** Adds up the packets of one stream. */
 class SoundLength {
   readonly #media: Media
   readonly #tickSeconds: number
@@ -132,16 +118,14 @@ class SoundLength {
     if (before) this.#count(this.#ticksUntil(pts, before))
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
-    // Some containers subtract what is skipped from the duration of the last packet, others do not:
-    // it is as long as the one before it, minus what is skipped.
+    // Only some containers subtract what is skipped from the duration of the last packet, so it is
+    // derived from the one before it.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }
   }
 
-  /**
-   * As long as the packet states or, if its rate differs from the first one, as that rate implies.
-   */
+  /** As long as the packet states or, if its rate differs from the first, as that rate implies. */
   #ticksOf(packet: Packet): number {
     const rate = (this.#isAac ? statedRate(packet) : null) ?? this.#rate
     this.#firstRate ??= rate
@@ -156,8 +140,8 @@ class SoundLength {
   }
 
   /**
-   * From one packet to the next: by their times if these match the duration of the first one, which
-   * a container with coarse time units rounds down; by that duration at a gap or a step backwards.
+   * To the next packet: by their times if these match the first one's duration, which coarse time
+   * units round down; otherwise by that duration.
    */
   #ticksUntil(pts: number | null, { pts: since, ticks, tickCount }: CountedPacket): number {
     if (pts === null || since === null) return tickCount

@@ -1,25 +1,17 @@
 /**
- * Makes the timestamps of a file continuous if its clock jumps or restarts, for example where
- * recordings of broadcasts were concatenated. Sound and picture are read in separate processes;
- * since both follow the same packets by the same rules, they stay in sync.
+ * Makes timestamps continuous where a file's clock jumps, such as where recordings were joined.
+ * Sound and picture are read in separate processes, and stay in sync by following the same rules.
  */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
 
-/**
- * In seconds. A time that neither sound nor picture fills is a pause up to this length, and a jump
- * beyond.
- */
+/** In seconds. Longer times that neither sound nor picture fills are jumps. */
 const PAUSE_SECONDS_MAX = 10
 
-/**
- * In seconds. Going back this far is a jump; less may be pictures out of order, or overlapping
- * sound.
- */
+/** In seconds. Going back further is a jump; less may be pictures out of order. */
 const BACK_SECONDS_MAX = 2
 
-/** How many jumps are listed individually. */
 const LISTED_MAX = 8
 
 /** The time between two jumps. All values are in seconds. */
@@ -38,9 +30,7 @@ interface Track {
   stretch: Stretch
   /** Its end so far, shifted; null before its first packet. */
   end: number | null
-  /**
-   * For a picture: the start of the previous packet, the latest start of all, and the smallest gap.
-   */
+  /** For a picture: start of the previous packet, latest start of all, smallest gap. */
   before: number
   latest: number
   step: number
@@ -74,14 +64,11 @@ export class MediaClock {
     const more = this.#jumps > LISTED_MAX ? ` and ${this.#jumps - LISTED_MAX} times more` : ''
     return [
       `The clock of the source jumps or restarts at ${this.#listed.join(', ')} s${more}: ` +
-        'what follows is joined to what was before, without the time between.',
+        'the parts are joined without the time between them.',
     ]
   }
 
-  /**
-   * Corrects the times of a packet. All packets of both streams must come here, in the order of the
-   * file.
-   */
+  /** Corrects a packet's times. All packets of both streams must come here, in file order. */
   place(packet: Packet): void {
     const track = this.#tracks.get(packet.streamIndex)
     if (!track) return
@@ -101,9 +88,8 @@ export class MediaClock {
   /** In time units of the stream; null if the packet does not say. */
   #timeOf(packet: Packet): number | null {
     const isSound = packet.streamIndex === this.#sound.index
-    // MPEG states one time for several frames of sound. FFmpeg derives the others from the initial
-    // rate,
-    // which may have changed since. Such frames have no position in the file.
+    // MPEG states one time for several frames of sound. FFmpeg derives the others, which have no
+    // position in the file, from the initial rate, which may have changed since.
     if (isSound && this.#isMpeg && packet.pos < 0n) packet.pts = AV_NOPTS_VALUE
     const { pts, dts } = packet
     if (pts !== AV_NOPTS_VALUE) return Number(pts)
@@ -153,7 +139,7 @@ export class MediaClock {
       track.end = start + seconds
       return
     }
-    // Not every way of reading states the same duration of pictures.
+    // The duration of pictures depends on how they are read.
     const apart = Math.abs(start - track.before)
     if (end !== null && apart > 0) track.step = Math.min(track.step, apart)
     track.before = start

@@ -33,12 +33,12 @@ export class PacketReader {
   }
 
   /**
-   * Opens the first stream of a local file that is `wanted`.
+   * Opens the first stream of a local file for which `matches` is true.
    * @throws Error if there is none, CallError if the file cannot be read
    */
   static async open(
     path: string,
-    wanted: (stream: Stream) => boolean,
+    matches: (stream: Stream) => boolean,
     { soundIndex, range }: PacketOptions = {},
   ): Promise<PacketReader> {
     const context = new FormatContext()
@@ -46,9 +46,10 @@ export class PacketReader {
       check(await openInput(context, path, { range }), 'open the file')
       check(await context.findStreamInfo(), 'look into the file')
       const streams = context.streams
-      const stream = streams.find(wanted)
+      const stream = streams.find(matches)
       if (!stream) throw new Error('The file has no such stream')
-      const sound = streams.find((each) => each.index === soundIndex && isAudio(each)) ?? null
+      const sound =
+        streams.find((candidate) => candidate.index === soundIndex && isAudio(candidate)) ?? null
       readOnly(context, [stream, sound])
       return new PacketReader(context, stream, sound)
     } catch (error) {
@@ -70,9 +71,8 @@ export class PacketReader {
   }
 
   /**
-   * Matroska and others only state when a picture is shown, not when it is decoded. FFmpeg derives
-   * the decoding times, except for the first few pictures, as many as may be out of order. These
-   * get times before that of the first one.
+   * Matroska and others only state when a picture is shown. FFmpeg derives when it is decoded,
+   * except for the first few pictures, which get times before that of the first one here.
    */
   #timeDecoding(): void {
     const { packet, stream } = this

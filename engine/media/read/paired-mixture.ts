@@ -44,10 +44,7 @@ function joined(
   }
 }
 
-/**
- * All blocks but the last of a track have the same length. The track that ends first is padded with
- * silence.
- */
+/** All blocks but a track's last have one length. Silence pads the track that ends first. */
 async function* joinedBlocks(pair: Pair, combine: Combine): AsyncGenerator<Float32Array[]> {
   const [lefts, rights] = [pair[0].blocks(), pair[1].blocks()]
   for (;;) {

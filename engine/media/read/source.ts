@@ -1,6 +1,4 @@
-/**
- * Downloads a job's source to a local file, from the gateway's signed address or from a client's.
- */
+/** Downloads a job's source from the gateway's signed address or from a client's. */
 
 import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -21,12 +19,8 @@ export interface SourceOptions {
   bytesMax: number
   signal: AbortSignal
   retryPolicy?: RetryPolicy
-  /** Called after each failure to reach the source. */
   onAway?: () => void
-  /**
-   * Name of the folder of `path` at the gateway, which then copies the file there instead of
-   * sending it.
-   */
+  /** The folder of `path` as the gateway knows it, which then copies the file there. */
   folderName?: string | undefined
 }
 
@@ -34,10 +28,9 @@ export interface SourceOptions {
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes the response of `url` to the file `path`, starting over with each retry. After a failure
- * there is no file.
+ * Writes the response of `url` to the file `path`; after a failure there is no file.
  * @returns the bytes written
- * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist, or is larger than `bytesMax`
+ * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist or is too large
  * @throws SourceUnavailableError if it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
@@ -55,8 +48,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * Like `fetchSource`, but from an address that a client gave: it uses `publicFetch`, and a final
- * failure fails the request instead of passing it to another engine.
+ * Like `fetchSource`, but from an address that a client gave, whose final failure fails the
+ * request.
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(
@@ -68,7 +61,7 @@ export async function fetchPublicSource(
   const either = AbortSignal.any([signal, deadline])
   const tryOnce = () => download(url, { path, bytesMax, signal: either })
   try {
-    return await withRetries(tryOnce, retryPolicy, either, { mayPass: isTemporary })
+    return await withRetries(tryOnce, retryPolicy, either, { isTransient })
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error
@@ -76,7 +69,7 @@ export async function fetchPublicSource(
   }
 }
 
-const isTemporary = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(

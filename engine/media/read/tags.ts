@@ -3,7 +3,7 @@
 import type { Dictionary, FormatContext, Stream } from 'node-av/lib'
 
 /** FFmpeg's names, which may be in upper or lower case, of tags that all formats have. */
-const KEPT = [
+const TAG_NAMES = [
   'title',
   'artist',
   'album',
@@ -17,7 +17,7 @@ const KEPT = [
   'copyright',
 ] as const
 
-export type Tags = Readonly<Partial<Record<(typeof KEPT)[number], string>>>
+export type Tags = Readonly<Partial<Record<(typeof TAG_NAMES)[number], string>>>
 
 /** The tags of a source, and the mark of an output. */
 export type FileTags = Tags & { readonly encoded_by?: string }
@@ -28,7 +28,7 @@ export const TAG_CHARACTERS_MAX = 500
 /** Returns the tags of a file or, as in Ogg, of its sound, each limited in length. */
 export function tagsOf({ metadata }: FormatContext, stream: Stream): Tags {
   return Object.fromEntries(
-    KEPT.flatMap((name) => {
+    TAG_NAMES.flatMap((name) => {
       const text = valueOf(metadata, name) ?? valueOf(stream.metadata, name)
       return text ? [[name, text]] : []
     }),

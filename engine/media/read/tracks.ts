@@ -14,7 +14,6 @@ import { avGetCodecName, type Stream } from 'node-av/lib'
 
 /** By how many seconds tracks of the same length may differ; frames of all codecs are shorter. */
 const LENGTH_TOLERANCE = 0.1
-/** How many tracks are listed individually. */
 const LISTED_MAX = 8
 const TITLE_CHARACTERS_MAX = 60
 
@@ -32,8 +31,8 @@ export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Whether the tracks of the file are two channels of one sound, as cameras and field recorders
- * write their microphones: two mono tracks with the same codec, rate, length, language and title.
+ * Whether the file has two mono tracks that differ in nothing but their sound, as cameras and field
+ * recorders write their microphones.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)
@@ -52,9 +51,7 @@ export function arePair(streams: readonly Stream[]): boolean {
 const isNear = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
 
-/**
- * In seconds. Matroska has a tag for it, because FFmpeg gives every track the length of the file.
- */
+/** In seconds. Matroska has a tag, because FFmpeg gives every track the file's length. */
 function lengthOf(track: Stream): number | null {
   const [, hours, minutes, seconds] =
     /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []
@@ -75,8 +72,8 @@ export function describeTracks(
   if (tracks.length < 2) return []
   if (isPaired) {
     return [
-      'The file has 2 tracks of one channel each, alike but for their sound: they are taken for ' +
-        'the two channels of one mixture. audio_track takes one of them.',
+      'The file has 2 tracks of one channel each that differ only in their sound: they are read ' +
+        'as the two channels of one mixture. Set audio_track to read one of them.',
     ]
   }
   const number = tracks.findIndex(({ index }) => index === chosen.index)
@@ -85,7 +82,7 @@ export function describeTracks(
   return [
     `The file has ${tracks.length} tracks of sound. Track ${describeTrack(chosen, number)} is ` +
       `separated; left out: ${others.slice(0, LISTED_MAX).join(', ')}${more}. ` +
-      'audio_track takes another.',
+      'Set audio_track to read another.',
   ]
 }
 

@@ -1,6 +1,6 @@
-/**
- * Reads the packets of an MPEG transport stream, and the maps that say which streams it contains.
- */
+/** Reads the packets of an MPEG transport stream, and the maps that list its streams. */
+
+import { crcOf } from '../crc.ts'
 
 const PACKET_BYTES = 188
 /** Possible distances between packets: bare, with a timestamp, with a checksum. */
@@ -50,9 +50,8 @@ function packetAt(bytes: Buffer, at: number): TransportPacket {
 type ReadBytes = (at: number, count: number) => Promise<Buffer>
 
 /**
- * Finds the offset at which a sound or a picture disappears from the map of its programme, for
- * example where recordings of two stations were concatenated, because FFmpeg ignores the new
- * streams. Infinity if there is none.
+ * Finds where a sound or a picture disappears from the map of its programme, as where recordings of
+ * two stations were joined, because FFmpeg ignores the new streams. Infinity if nowhere.
  */
 export async function programmeChange(read: ReadBytes, start: number): Promise<number> {
   const maps = new ProgrammeMaps()
@@ -90,10 +89,7 @@ class ProgrammeMaps {
     return pid <= TABLES_MAX || this.#programmes.includes(pid)
   }
 
-  /**
-   * Takes a packet of a table; returns true if it completes a table from which something has
-   * disappeared.
-   */
+  /** Takes a packet of a table; true if it completes one from which something has disappeared. */
   isChangedBy({ pid, isFirst, payload }: TransportPacket): boolean {
     if (pid !== PROGRAMMES && !this.#programmes.includes(pid)) return false
     const before = isFirst ? Buffer.alloc(0) : this.#unfinished.get(pid)
@@ -113,12 +109,12 @@ class ProgrammeMaps {
     this.#last.set(pid, section)
     if (pid === PROGRAMMES) {
       this.#programmes = [...programmesIn(section)]
-      return [...this.#media.keys()].some((known) => !this.#programmes.includes(known))
+      return [...this.#media.keys()].some((programme) => !this.#programmes.includes(programme))
     }
     const media = [...mediaIn(section)]
-    const known = this.#media.get(pid)
-    if (!known && media.length > 0) this.#media.set(pid, media)
-    return known?.some((each) => !media.includes(each)) ?? false
+    const before = this.#media.get(pid)
+    if (!before && media.length > 0) this.#media.set(pid, media)
+    return before?.some((track) => !media.includes(track)) ?? false
   }
 }
 
@@ -167,15 +163,6 @@ function codingOf(type: number, descriptors: Buffer): string | number | null {
   return null
 }
 
-const POLYNOMIAL = 0x04c11db7
-
 /** Whether the checksum at the end of a section is correct; damaged tables may say anything. */
-function isIntact(section: Buffer): boolean {
-  if (section.length < SECTION_HEAD_BYTES + CHECKSUM_BYTES) return false
-  let sum = -1
-  for (const byte of section) {
-    sum ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) sum = (sum << 1) ^ (sum < 0 ? POLYNOMIAL : 0)
-  }
-  return sum === 0
-}
+const isIntact = (section: Buffer): boolean =>
+  section.length >= SECTION_HEAD_BYTES + CHECKSUM_BYTES && crcOf(section, 0xffffffff) === 0

@@ -28,7 +28,6 @@ export interface AudioFileFormat {
   containerOptions: Record<string, string>
   encoder: FFAudioEncoder
   sampleFormat: AVSampleFormat
-  /** Hertz. */
   sampleRate: number
   layout: ChannelLayout
   /** Variable bit rate, in units of the encoder; absent if there is no choice. */
@@ -82,9 +81,9 @@ export class AudioFile {
       codec.globalQuality = quality
     }
     if (bitRate !== undefined) codec.bitRate = BigInt(bitRate)
-    const own = Dictionary.fromObject(encoderOptions)
-    check(await codec.open2(null, own), `open the encoder ${encoder}`)
-    own.free()
+    const codecOptions = Dictionary.fromObject(encoderOptions)
+    check(await codec.open2(null, codecOptions), `open the encoder ${encoder}`)
+    codecOptions.free()
     this.#stream = this.#context.newStream()
     this.#stream.timeBase = codec.timeBase
     check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
@@ -100,7 +99,6 @@ export class AudioFile {
     if (coverStream) await writeCover(this.#context, coverStream, cover)
   }
 
-  /** Hertz. */
   get sampleRate(): number {
     return this.#format.sampleRate
   }
@@ -115,8 +113,7 @@ export class AudioFile {
   }
 
   /**
-   * Adds samples in the layout of the format; planar ones have one channel after the other. The
-   * encoder runs off the main thread.
+   * Adds samples in the layout of the format, planar or not. The encoder runs off the main thread.
    * @throws Error if the disk is full
    */
   async write(bytes: Buffer, samples: number): Promise<void> {
@@ -138,10 +135,7 @@ export class AudioFile {
     await this.#writePackets()
   }
 
-  /**
-   * Adds samples in the form in which the file stores them, for PCM, which needs no encoder.
-   * @throws Error if the disk is full
-   */
+  /** Adds PCM as the file stores it, which needs no encoder. @throws Error if the disk is full */
   async writeCoded(bytes: Buffer, samples: number): Promise<void> {
     const packet = this.#packet
     packet.data = bytes

@@ -16,16 +16,13 @@ import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from '../block-maker.ts'
 import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from '../channel-layout.ts'
 import type { Cover } from '../read/cover.ts'
-import { frameOf } from '../planar-frame.ts'
+import { bytesOf, frameOf } from '../planar-frame.ts'
 import type { FileTags, Tags } from '../read/tags.ts'
 
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */
   format: SoundFormat
-  /**
-   * Sample rate of the blocks in hertz. MP3 and AAC support few; others are resampled to the next
-   * higher one.
-   */
+  /** Sample rate of the blocks in hertz; resampled to the next higher one if unsupported. */
   sampleRate: number
   /** Channels of the blocks. MP3 has at most two, AAC eight; more are downmixed. */
   channels: number
@@ -51,13 +48,10 @@ export interface Encoder {
   readonly sampleRate: number
   /** Channels of the file. */
   readonly channels: number
-  /**
-   * Why the loudspeakers have other names in the file, as a line for the log; null if they do not.
-   */
+  /** Why the loudspeakers have other names in the file, for the log; null if they do not. */
   readonly layoutChange: string | null
   /** Adds [channels][samples] of any length, without keeping them; only one call at a time. */
   write(block: readonly Float32Array[]): Promise<void>
-  /** Completes the file. */
   finish(): Promise<EncodedFile>
   /** Aborts and removes the file; does nothing after `finish`. */
   abort(): Promise<void>
@@ -66,9 +60,8 @@ export interface Encoder {
 /**
  * Starts a file at `path`, replacing any that exists. Its tags say that it was separated.
  *
- * `wav` is 24-bit PCM, rounded and clipped to full scale, without dither, with exactly the samples
- * that were written; RF64 beyond 4 GiB. `flac` has the same samples, for up to eight channels.
- * `mp3` is LAME at its best variable bit rate (V0). `aac` has 128 kbit/s for each channel.
+ * `wav` is 24-bit PCM without dither, clipped to full scale, and RF64 beyond 4 GiB. `flac` has the
+ * same samples, for up to eight channels. `mp3` is LAME at V0. `aac` has 128 kbit/s per channel.
  * @throws Error if the file cannot be created
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
@@ -77,16 +70,9 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
   const layout = layoutOfMask(channelMask, channels)
   const marked = { ...tags, encoded_by: OUTPUT_MARK }
   const source = { sampleRate, layout, isLfeFull, tags: marked, cover }
-  switch (options.format) {
-    case 'wav':
-      return createWav(path, source)
-    case 'flac':
-      return createFlac(path, source)
-    case 'mp3':
-      return createMp3(path, source)
-    case 'aac':
-      return createAac(path, source)
-  }
+  return options.format === 'wav'
+    ? createWav(path, source)
+    : createCompressed(path, source, COMPRESSIONS[options.format](source))
 }
 
 interface Source {
@@ -122,10 +108,7 @@ async function createWav(path: string, source: Source): Promise<Encoder> {
 const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
 const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
-/**
- * Returns the rate itself if it is supported, otherwise the next higher one; for multiples of 44.1
- * kHz, one of that family.
- */
+/** Returns the rate, or the next higher one, or one of the 44.1 kHz family for its multiples. */
 function nearestSampleRate(sampleRate: number, rates: readonly number[]): number {
   const most = rates.at(-1)!
   if (sampleRate <= most) return rates.find((rate) => rate >= sampleRate)!
@@ -138,20 +121,19 @@ const AAC_BITS_PER_SECOND = 128_000
 /** FLAC's header can state any rate of 16 bits, and higher ones in multiples of ten hertz. */
 const isFlacRate = (rate: number): boolean => rate < 2 ** 16 || rate % 10 === 0
 
-const createFlac = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'flac',
-    sampleRate: isFlacRate(source.sampleRate)
-      ? source.sampleRate
-      : 10 * Math.round(source.sampleRate / 10),
-    channelsMax: 8,
-    // The encoder's default at 44.1 kHz, within FLAC's streamable subset at every rate.
-    coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
-    samples: { format: AV_SAMPLE_FMT_S32, bytesOf: createQuantizer() },
-    holdsCover: true,
-    contentType: 'audio/flac',
-    extension: 'flac',
-  })
+const flac = (source: Source): Compression => ({
+  format: 'flac',
+  sampleRate: isFlacRate(source.sampleRate)
+    ? source.sampleRate
+    : 10 * Math.round(source.sampleRate / 10),
+  channelsMax: 8,
+  // The encoder's default at 44.1 kHz, within FLAC's streamable subset at every rate.
+  coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
+  samples: { format: AV_SAMPLE_FMT_S32, bytesOf: createQuantizer() },
+  holdsCover: true,
+  contentType: 'audio/flac',
+  extension: 'flac',
+})
 
 /** For the encoders of MP3 and AAC: one channel after the other. */
 const PLANAR = {
@@ -159,36 +141,35 @@ const PLANAR = {
   bytesOf: (block: readonly Float32Array[]) => Buffer.concat(block.map(bytesOf)),
 }
 
-const createMp3 = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'mp3',
-    sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
-    channelsMax: 2,
-    coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
-    samples: PLANAR,
-    holdsCover: true,
-    contentType: 'audio/mpeg',
-    extension: 'mp3',
-  })
+const mp3 = (source: Source): Compression => ({
+  format: 'mp3',
+  sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
+  channelsMax: 2,
+  coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
+  samples: PLANAR,
+  holdsCover: true,
+  contentType: 'audio/mpeg',
+  extension: 'mp3',
+})
 
-const createAac = (path: string, source: Source): Promise<Encoder> =>
-  createCompressed(path, source, {
-    format: 'aac',
-    sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
-    channelsMax: 8,
-    coding: {
-      container: 'ipod',
-      encoder: FF_ENCODER_AAC,
-      bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
-      // The default coder distorts the first two frames: a tone has 15 dB there, and 40 with this
-      // one.
-      encoderOptions: { aac_coder: 'fast' },
-    },
-    samples: PLANAR,
-    holdsCover: false, // it is the sound track of a video
-    contentType: 'audio/mp4',
-    extension: 'm4a',
-  })
+const aac = (source: Source): Compression => ({
+  format: 'aac',
+  sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
+  channelsMax: 8,
+  coding: {
+    container: 'ipod',
+    encoder: FF_ENCODER_AAC,
+    bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
+    // The default coder distorts the first two frames (a tone has 15 dB there instead of 40).
+    encoderOptions: { aac_coder: 'fast' },
+  },
+  samples: PLANAR,
+  holdsCover: false, // it is the sound track of a video
+  contentType: 'audio/mp4',
+  extension: 'm4a',
+})
+
+const COMPRESSIONS = { flac, mp3, aac }
 
 interface Compression {
   format: SoundFormat
@@ -292,24 +273,17 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
 
 const samplesOf = (block: readonly Float32Array[]): number => block[0]?.length ?? 0
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)
-
 const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
 const PADDING_BITS = 8
 
-/**
- * How many samples of a channel are converted before the next channel's turn, so that all fit the
- * cache.
- */
+/** How many samples of a channel are converted at once, so that all channels fit the cache. */
 const SAMPLES_AT_ONCE = 2_048
 const BYTES = 3
 
 /**
- * Creates a function that interleaves 24-bit samples, each in the upper bits of 32, of which FFmpeg
- * drops the lower ones. The result is valid until the next call, because new memory each time would
- * add up to megabytes a second.
+ * Creates a function that interleaves 24-bit samples in the upper bits of 32. The result is valid
+ * until the next call, because new memory each time would add up to megabytes a second.
  */
 function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
@@ -348,7 +322,7 @@ function createPacker(): (block: readonly Float32Array[]) => Buffer {
 }
 
 /**
- * Packs two channels, with two samples of each in three words, in half the time that bytes take.
+ * Packs two samples of each channel in three words, in half the time that bytes take.
  * @returns how many samples of a channel were packed; an odd last one is not
  */
 function packPairs(left: Float32Array, right: Float32Array, words: Int32Array): number {

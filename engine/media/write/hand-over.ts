@@ -1,7 +1,4 @@
-/**
- * Hands complete outputs to a gateway on this host, which keeps the files, so that no bytes are
- * sent.
- */
+/** Hands complete outputs to a gateway on this host, which keeps the files themselves. */
 
 import { setImmediate } from 'node:timers/promises'
 import { FILES_HEADER, writeFileNames } from '../../../shared/hand-over.ts'
@@ -28,8 +25,7 @@ export class HandOver {
   }
 
   /**
-   * @param name of the file, relative to the shared folder
-   * @returns null if the gateway cannot keep it, so that its bytes must be sent
+   * @returns null if the gateway cannot keep the file, so that its bytes must be sent
    * @throws UploadUnavailableError if the gateway does not respond
    */
   give(part: string, name: string): Promise<UploadAnswer | null> {

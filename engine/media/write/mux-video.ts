@@ -13,14 +13,12 @@ export interface MuxOptions {
   video: Pick<PreparedVideo, 'path' | 'startSeconds' | 'soundIndex'>
   /** An M4A file whose first sample is at the start of the media. */
   audioPath: string
-  /** Path of the MP4. */
   path: string
 }
 
 /**
- * Writes the MP4 with its index first, so that it can be played while it is downloaded. Rotation,
- * pixel aspect and titles of the source are kept. Except for the index, memory does not grow with
- * the length of the media.
+ * Writes an MP4 that can be played while it is downloaded, with the rotation, pixel aspect and
+ * titles of the source. Except for the index, memory does not grow with the length.
  * @throws CallError if MP4 cannot hold the video after all, or the disk is full
  */
 export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {

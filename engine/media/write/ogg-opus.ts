@@ -1,5 +1,7 @@
 /** Wraps Opus packets as a complete Ogg file (RFC 3533 and 7845), in memory. */
 
+import { crcOf } from '../crc.ts'
+
 /** The rate in hertz at which Opus counts samples. */
 export const OPUS_RATE = 48_000
 
@@ -13,13 +15,10 @@ export interface OpusSound {
   packetSamples: number
 }
 
-/**
- * A page holds at most this many lengths of up to 255 bytes, and each packet needs at least one.
- */
+/** A page holds at most this many lengths of up to 255 bytes. */
 const LACES_MAX = 255
 const [FIRST_PAGE, LAST_PAGE] = [2, 4]
 
-/** Returns a complete stream. */
 export function oggOpus({ channels, preSkip, samples, packets, packetSamples }: OpusSound): Buffer {
   const pages = [
     pageOf([headOf(channels, preSkip)], { sequence: 0, flags: FIRST_PAGE, position: 0 }),
@@ -79,23 +78,10 @@ function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageO
   head.write('OggS')
   head.writeUInt8(flags, 5)
   head.writeBigUInt64LE(BigInt(position), 6)
-  head.writeUInt32LE(1, 14) // number of the stream, of which there is only one
+  head.writeUInt32LE(1, 14) // serial number of the only stream
   head.writeUInt32LE(sequence, 18)
   head.writeUInt8(laces.length, 26)
   const page = Buffer.concat([head, Buffer.from(laces), ...packets])
-  page.writeUInt32LE(checksumOf(page), 22)
+  page.writeUInt32LE(crcOf(page, 0), 22)
   return page
-}
-
-/** Ogg's CRC processes the highest bit first, which Node's zlib does not support. */
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte << 24
-  for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0)
-  return crc >>> 0
-})
-
-function checksumOf(bytes: Buffer): number {
-  let crc = 0
-  for (const byte of bytes) crc = (crc << 8) ^ CRC_TABLE[(crc >>> 24) ^ byte]!
-  return crc >>> 0
 }

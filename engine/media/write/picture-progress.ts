@@ -7,9 +7,7 @@ export interface PictureProgress {
   secondsLeft?: number
 }
 
-/**
- * At most this many reports per picture, because each one wakes everybody who follows the request.
- */
+/** Limits the reports, because each one wakes everybody who follows the request. */
 const REPORTS_MAX = 200
 
 export class PictureCounter {
@@ -20,11 +18,7 @@ export class PictureCounter {
   #read = 0
   #reports = 0
 
-  /**
-   * Reports that nothing is done yet.
-   * @param packets how many will be read
-   * @param now returns milliseconds
-   */
+  /** @param packets how many will be read */
   constructor(
     packets: number,
     report: (progress: PictureProgress) => void,
@@ -37,9 +31,7 @@ export class PictureCounter {
     report({ done: 0 })
   }
 
-  /**
-   * Counts a packet and reports from time to time. The encoder holds pictures back until the end.
-   */
+  /** Counts a packet and reports from time to time. The encoder holds pictures until the end. */
   count(): void {
     const read = Math.min(++this.#read, this.#packets)
     const reports = Math.floor((read * REPORTS_MAX) / this.#packets)

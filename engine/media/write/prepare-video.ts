@@ -22,7 +22,7 @@ import { PictureCounter, type PictureProgress } from './picture-progress.ts'
 import { transcodeVideo, transparencyDecoder, type VideoPart } from './transcode-video.ts'
 
 /** The codecs that FFmpeg's MP4 muxer supports. */
-const HELD_BY_MP4: readonly AVCodecID[] = [
+const MP4_CODECS: readonly AVCodecID[] = [
   AV_CODEC_ID_H264,
   AV_CODEC_ID_HEVC,
   AV_CODEC_ID_AV1,
@@ -60,8 +60,8 @@ export interface VideoOptions {
 }
 
 /**
- * Reads all packets of the video once, because only the last one shows whether they can be copied,
- * and their number determines how long it takes to re-encode them.
+ * Reads all packets once, because only the last one shows whether they can be copied, and their
+ * number tells how long re-encoding takes.
  * @param report called while the video is re-encoded, from the start
  * @throws Error if the video can be neither copied nor re-encoded
  */
@@ -98,7 +98,7 @@ async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Pr
     const codec = avGetCodecName(codecId) ?? 'unknown'
     const { packets, fault } = await readAll(reader)
     const unheld = transparencyDecoder(reader.stream) ? `the transparency of ${codec}` : codec
-    const isHeld = HELD_BY_MP4.includes(codecId) && unheld === codec
+    const isHeld = MP4_CODECS.includes(codecId) && unheld === codec
     const recodedBecause = isHeld ? fault : `MP4 can't hold ${unheld}`
     const startSeconds = startSecondsOf(reader.context)
     const part = { startSeconds, showFrom: 0, showUntil: Infinity, ...(range && { range }) }
@@ -129,10 +129,7 @@ async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Pr
   }
 }
 
-/**
- * Counts the packets, and finds out whether MP4 can take their times, all of which must be present
- * and in order.
- */
+/** Counts the packets. MP4 can take them if all have times, and these are in order. */
 async function readAll(reader: PacketReader): Promise<{ packets: number; fault: string | null }> {
   const { packet } = reader
   let fault: string | null = null

@@ -1,7 +1,4 @@
-/**
- * Encodes one sound as segments of Opus, each of which a browser can decode alone, to the exact
- * sample.
- */
+/** Encodes one sound as segments of Opus that a browser can decode alone, sample by sample. */
 
 import { AV_SAMPLE_FMT_FLT, FF_ENCODER_LIBOPUS } from 'node-av/constants'
 import {
@@ -32,8 +29,8 @@ export const PREVIEW_CHANNELS_MAX = 2
 export const PREVIEW_BIT_RATES = [48_000, 64_000] as const
 
 /**
- * Packets of 0.1 s. Each segment repeats the packet before it, whose sound is dropped: after a cold
- * start a decoder needs 0.08 s until its output is the same as without the start.
+ * Packets of 0.1 s. Each segment repeats the packet before it, without its sound, because a decoder
+ * takes 0.08 s from a cold start to its usual output.
  */
 const PACKET_SAMPLES = OPUS_RATE / 10
 const SEGMENT_PACKETS = 50
@@ -94,7 +91,7 @@ export class PreviewLane {
     })
     check(await codec.open2(null, options), 'open the encoder of the preview')
     options.free()
-    // The encoder's delay. Silence first makes packets start where segments do.
+    // The encoder's delay. Silence before it aligns packets with segments.
     const lateSamples = codec.extraData!.readUInt16LE(10)
     this.#maker.addSilence(PACKET_SAMPLES - lateSamples)
   }
@@ -107,9 +104,8 @@ export class PreviewLane {
   }
 
   /**
-   * Encodes what was added; only one call at a time.
+   * Encodes what was added and returns complete segments; only one call at a time.
    * @param samples length of the whole sound at 48 kHz, if it is known
-   * @returns the segments that are complete
    */
   async encode(samples = Infinity): Promise<Buffer[]> {
     const segments: Buffer[] = []
@@ -123,11 +119,7 @@ export class PreviewLane {
     return segments
   }
 
-  /**
-   * Encodes the rest.
-   * @param samples at 48 kHz, of everything that was added
-   * @returns the last segments
-   */
+  /** Encodes the rest and returns the last segments. @param samples of all sound, at 48 kHz */
   async finish(samples: number): Promise<Buffer[]> {
     this.#maker.addSilence(PACKET_SAMPLES) // makes up for the delay, in full blocks
     this.#maker.addSilence(PACKET_SAMPLES)

@@ -22,11 +22,9 @@ export interface UploadOptions {
   url: string
   path: string
   contentType: string
-  /** The attempt that made the file. */
   attemptId: string
   signal: AbortSignal
   retryPolicy?: RetryPolicy
-  /** Called after each failure to reach the store. */
   onAway?: () => void
   /** Asks the gateway to keep the file itself; null if it cannot, so that the bytes are sent. */
   handOver?: (() => Promise<UploadAnswer | null>) | undefined
@@ -44,10 +42,8 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, starting over with each retry. Waits for an unreachable store,
- * since the work is already done.
- * @returns where the gateway keeps it; undefined if there is only one place: in a bucket, and at a
- *   gateway of 0.2.0
+ * Hands the file over, or PUTs it, starting over with each retry.
+ * @returns where the gateway keeps it; undefined if there is only one place, as in a bucket
  * @throws UploadRefusedError if the request has ended
  * @throws UploadUnavailableError if it could not be sent now
  * @throws Error if the address is refused
@@ -102,10 +98,13 @@ export interface UploadAnswer {
   place: string | undefined
 }
 
-type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
+type SendOptions = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 
 /** @throws UploadUnavailableError if nobody responds */
-export async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
+export async function send(
+  url: string,
+  { retryPolicy, ...sent }: SendOptions,
+): Promise<UploadAnswer> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
   const answer = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'

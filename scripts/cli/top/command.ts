@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from '../../../gateway/operations/fleet.ts'
-import { keepLook } from '../../../shared/engine-rates.ts'
+import { rememberSnapshot } from '../../../shared/engine-rates.ts'
 import { NoAnswerError, readFleet, readGateway, type Gateway } from '../admin-access.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../command.ts'
@@ -66,7 +66,7 @@ async function watch(
 async function lookAgain(gateway: Gateway, looks: Fleet[], signal: AbortSignal): Promise<string> {
   try {
     const fleet = await readFleet(gateway, signal)
-    return fleetText(fleet, keepLook(looks, fleet))
+    return fleetText(fleet, rememberSnapshot(looks, fleet))
   } catch (error) {
     if (!(error instanceof NoAnswerError) || signal.aborted) throw error
     return `${error.message}\n`

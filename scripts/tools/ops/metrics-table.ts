@@ -1,6 +1,6 @@
 /** Writes the table of all metrics between two comments of docs/reference/metrics.md. */
 
-import { METRICS, type MetricDefinition } from '../../../shared/telemetry/metric-definitions.ts'
+import { METRICS_OF } from '../../../shared/telemetry/metric-definitions.ts'
 
 const MARKS = /(<!-- written by npm run winnow -- ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
 
@@ -11,11 +11,11 @@ export function withMetricsTable(document: string): string {
 }
 
 function table(): string {
-  const rows = Object.entries<MetricDefinition>(METRICS).map(
-    ([name, { of, type, help, labelNames = [] }]) => {
+  const rows = Object.entries(METRICS_OF).flatMap(([program, metrics]) =>
+    Object.entries(metrics).map(([name, { type, help, labelNames }]) => {
       const labels = labelNames.map((label) => `\`${label}\``).join(', ')
-      return `| \`${name}\` | ${of} | ${type} | ${labels} | ${help} |\n`
-    },
+      return `| \`${name}\` | ${program} | ${type} | ${labels} | ${help} |\n`
+    }),
   )
   return `\n| metric | of | type | labels | |\n|---|---|---|---|---|\n${rows.join('')}`
 }

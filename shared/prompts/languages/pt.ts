@@ -2,31 +2,24 @@ import type { Language } from '../language.ts'
 
 export const pt: Language = {
   name: 'Portuguese',
-  englishToo:
-    'no, a, o, e, do, as, me, com, mar, par, motor, piano, animal, fogo, pause, ' +
-    'mute, menos, som, sons, violino, for, real',
+  englishToo: `no, a, o, e, do, as, me, com, mar, par, motor, piano, animal, fogo, pause, mute,
+    menos, som, sons, violino, for, real`,
   sounds: {
-    vocals:
-      'voz principal, vozes principais, voz cantada, voz do cantor, voz da cantora, cantor, ' +
-      'cantora, cantores, a capela, à capela, acapela, vocais, vocal, voz da música',
-    instrumental:
-      'versão instrumental, faixa instrumental, instrumental, acompanhamento, ' +
-      'base instrumental, playback, karaokê, instrumentos, faixa de apoio',
-    other:
-      'o resto, resto, todo o resto, outros sons, os outros sons, todos os outros sons, outros, ' +
-      'demais sons, os demais sons, outros ruídos',
+    vocals: `voz principal, vozes principais, voz cantada, voz do cantor, voz da cantora, cantor,
+      cantora, cantores, a capela, à capela, acapela, vocais, vocal, voz da música`,
+    instrumental: `versão instrumental, faixa instrumental, instrumental, acompanhamento,
+      base instrumental, playback, karaokê, instrumentos, faixa de apoio`,
+    other: `o resto, resto, todo o resto, outros sons, os outros sons, todos os outros sons, outros,
+      demais sons, os demais sons, outros ruídos`,
     effects: 'efeitos sonoros, efeitos, efeitos de som, efeito sonoro',
-    speech:
-      'fala, falas, discurso, diálogo, diálogos, conversa, conversas, falar, falando, locutor, ' +
-      'locutora, narrador, narração, voz falada, pessoa falando, pessoas falando, apresentador, ' +
-      'apresentadora, pessoa, pessoas, gente, alguém, entrevista, orador',
+    speech: `fala, falas, discurso, diálogo, diálogos, conversa, conversas, falar, falando, locutor,
+      locutora, narrador, narração, voz falada, pessoa falando, pessoas falando, apresentador,
+      apresentadora, pessoa, pessoas, gente, alguém, entrevista, orador`,
     voice: 'voz, vozes, voz humana, vozes humanas',
-    woman:
-      'mulher, mulheres, voz de mulher, voz feminina, vozes femininas, senhora, mulher falando, ' +
-      'voz da mulher',
-    man:
-      'homem, homens, voz de homem, voz masculina, vozes masculinas, senhor, homem falando, ' +
-      'voz do homem',
+    woman: `mulher, mulheres, voz de mulher, voz feminina, vozes femininas, senhora, mulher falando,
+      voz da mulher`,
+    man: `homem, homens, voz de homem, voz masculina, vozes masculinas, senhor, homem falando,
+      voz do homem`,
     child: 'criança, crianças, voz de criança, vozes de crianças, menino, menina, meninos',
     baby: 'bebê, bebês, bebé, bebés, choro de bebê, bebê chorando, choro de bebé, choro do bebê',
     crowd: 'multidão, multidões, plateia, público, burburinho',
@@ -37,19 +30,16 @@ export const pt: Language = {
     sneeze: 'espirro, espirros',
     breathing: 'respiração, respirar, respirações',
     eating: 'mastigação, mastigar, comer, mastigando',
-    dog:
-      'cachorro, cachorros, cão, cães, cachorro latindo, latido de cachorro, ' +
-      'cadela, latidos de cachorro',
+    dog: `cachorro, cachorros, cão, cães, cachorro latindo, latido de cachorro, cadela,
+      latidos de cachorro`,
     'cat meowing': 'gato, gatos, gata, miado, miados, gato miando, gatinho',
     horse: 'cavalo, cavalos, relincho, relinchos, cascos de cavalo',
-    'farm animal':
-      'animal de fazenda, animais de fazenda, animais da fazenda, vaca, vacas, ovelha, ovelhas, ' +
-      'cabra, porco, porcos, gado',
+    'farm animal': `animal de fazenda, animais de fazenda, animais da fazenda, vaca, vacas, ovelha,
+      ovelhas, cabra, porco, porcos, gado`,
     chicken: 'galinha, galinhas, frango, cacarejo',
     rooster: 'galo, galos, canto do galo',
-    'bird chirping':
-      'pássaro, pássaros, ave, aves, canto de pássaros, canto dos pássaros, passarinho, ' +
-      'passarinhos, chilrear, pio',
+    'bird chirping': `pássaro, pássaros, ave, aves, canto de pássaros, canto dos pássaros,
+      passarinho, passarinhos, chilrear, pio`,
     bee: 'abelha, abelhas, zumbido de abelha, zumbido de abelhas',
     crickets: 'grilo, grilos, cigarra, cigarras',
     piano: 'piano, pianos, piano de cauda',
@@ -87,16 +77,14 @@ export const pt: Language = {
     'steel drum': 'tambor de aço, steel drum',
     helicopter: 'helicóptero, helicópteros',
     airplane: 'avião, aviões, aeronave',
-    'car engine':
-      'motor, motores, motor de carro, motor do carro, carro, carros, trânsito, tráfego, ' +
-      'barulho do trânsito, automóvel',
+    'car engine': `motor, motores, motor de carro, motor do carro, carro, carros, trânsito, tráfego,
+      barulho do trânsito, automóvel`,
     motorcycle: 'moto, motos, motocicleta, motocicletas, mota',
     'train passing': 'trem, trens, comboio, comboios, ferrovia, trem passando',
     'car horn': 'buzina, buzinas, buzina de carro, buzina do carro, buzinada',
     'train horn': 'apito de trem, apito do trem, buzina de trem, apito do comboio',
-    'household appliance':
-      'eletrodoméstico, eletrodomésticos, máquina de lavar, lava-louças, micro-ondas, ' +
-      'secador de cabelo, liquidificador',
+    'household appliance': `eletrodoméstico, eletrodomésticos, máquina de lavar, lava-louças,
+      micro-ondas, secador de cabelo, liquidificador`,
     'vacuum cleaner': 'aspirador, aspiradores, aspirador de pó',
     fan: 'ventilador, ventiladores, ventoinha, ar condicionado, ventoinhas',
     chainsaw: 'motosserra, motosserras, serra elétrica',
@@ -104,16 +92,14 @@ export const pt: Language = {
     drill: 'furadeira, furadeiras, berbequim',
     'hissing air': 'chiado de ar, ar comprimido',
     clock: 'relógio, relógios, tique-taque, tique-taque do relógio',
-    typing:
-      'digitação, digitar, teclado de computador, máquina de escrever, digitando, ' +
-      'teclado do computador',
+    typing: `digitação, digitar, teclado de computador, máquina de escrever, digitando,
+      teclado do computador`,
     click: 'clique, cliques, clique do mouse, clique de mouse',
     hum: 'zumbido, zumbidos, zumbido elétrico',
     'white noise': 'ruído branco, ruído rosa, chiado, estática',
-    noise:
-      'ruído, ruídos, barulho, barulhos, ruído de fundo, ruídos de fundo, barulho de fundo, ' +
-      'ruído ambiente, som ambiente, som de fundo, sons de fundo, fundo, ambiente, ' +
-      'ruído ambiental, barulhos de fundo',
+    noise: `ruído, ruídos, barulho, barulhos, ruído de fundo, ruídos de fundo, barulho de fundo,
+      ruído ambiente, som ambiente, som de fundo, sons de fundo, fundo, ambiente, ruído ambiental,
+      barulhos de fundo`,
     phone: 'telefone, telefones, toque de telefone, telefone tocando, toque de celular, celular',
     'dial tone': 'tom de discagem, sinal de linha, tom de linha',
     doorbell: 'campainha, campainhas, campainha da porta',
@@ -128,9 +114,8 @@ export const pt: Language = {
     wind: 'vento, ventos, brisa, ventania',
     thunder: 'trovão, trovões, trovoada, trovoadas, tempestade',
     stream: 'riacho, riachos, rio, córrego, água corrente, ribeiro',
-    'water dripping':
-      "gota d'água, gotas d'água, gotas de água, gota de água, gotejamento, água pingando, " +
-      'goteira, pingos de água, pingos',
+    'water dripping': `gota d'água, gotas d'água, gotas de água, gota de água, gotejamento,
+      água pingando, goteira, pingos de água, pingos`,
     splash: 'respingo, respingos, mergulho, salpico',
     bubbles: 'bolha, bolhas, borbulhas',
     'hand clap': 'palma, palmas, bater palmas',
@@ -147,15 +132,14 @@ export const pt: Language = {
     'paper rustling': 'papel, papéis, amassar papel, papel amassado, farfalhar de papel',
     'adhesive tape': 'fita adesiva, durex, fita-cola',
     'bouncing ball': 'bola quicando, bola pulando, bola, bola saltando, basquete',
-    'glass breaking':
-      'vidro quebrando, vidro quebrado, vidro partido, vidro, quebra de vidro, vidro a partir',
+    'glass breaking': `vidro quebrando, vidro quebrado, vidro partido, vidro, quebra de vidro,
+      vidro a partir`,
     fire: 'fogo, fogueira, lareira, chamas, incêndio',
     gunshot: 'tiro, tiros, disparo, disparos, tiroteio, pistola',
     explosion: 'explosão, explosões, bomba',
     whistling: 'assobio, assobios, assovio, assobiar, assobiando',
-    heartbeat:
-      'batimento cardíaco, batimentos cardíacos, batida do coração, coração, ' +
-      'batidas do coração',
+    heartbeat: `batimento cardíaco, batimentos cardíacos, batida do coração, coração,
+      batidas do coração`,
     music: 'música, músicas, música de fundo, trilha sonora, banda sonora, música ambiente',
     animal: 'animal, animais, sons de animais',
     guitar: 'guitarra, guitarras, guitarrista',
@@ -166,59 +150,49 @@ export const pt: Language = {
     drums: 'bateria, baterias, percussão, tambor, tambores, baterista',
     vehicle: 'veículo, veículos, caminhão, caminhões',
     water: 'água, águas, som da água, som de água',
-    'clean speech':
-      'limpar, limpar o áudio, limpar áudio, limpe o áudio, limpar a voz, limpar a gravação, ' +
-      'limpe a gravação, melhorar a voz, melhorar a fala, melhorar o áudio, melhore a voz, ' +
-      'redução de ruído, reduzir ruído, reduzir o ruído, remoção de ruído, ' +
-      'cancelamento de ruído, supressão de ruído, voz limpa, voz clara, áudio limpo, ' +
-      'isolar a voz, remover ruído',
+    'clean speech': `limpar, limpar o áudio, limpar áudio, limpe o áudio, limpar a voz,
+      limpar a gravação, limpe a gravação, melhorar a voz, melhorar a fala, melhorar o áudio,
+      melhore a voz, redução de ruído, reduzir ruído, reduzir o ruído, remoção de ruído,
+      cancelamento de ruído, supressão de ruído, voz limpa, voz clara, áudio limpo, isolar a voz,
+      remover ruído`,
   },
   words: {
     article: 'o, a, os, as, um, uma, uns, umas',
-    ignored:
-      'por favor, quero, queria, gostaria, pode, poderia, podes, me, dê, dar, dá, ouvir, ' +
-      'escutar, extrair, extraia, extrai, separar, separe, separa, preciso, há, tem, este, ' +
-      'esta, estes, esse, essa, meu, minha, seu, sua, onde, está, que é, qual, é, são, som, ' +
-      'sons, som de, som do, som da, o som de, o som do, o som da, barulho de, barulho do, ' +
-      'barulho da, ruído do, ruído da, faixa de, parte, obrigado, obrigada, olá, se, te, obter, ' +
-      'isolado, isolada, ter, procuro, completamente, eu, você, favor, outro, outra, ' +
-      'mais nenhum, fazer, da faixa',
-    without:
-      'sem, menos, excluindo, removendo, tirando, livre de, em vez de, em vez do, em vez da, ' +
-      'ao invés de, no lugar de, nenhum, nenhuma, zero, sem nenhum, sem nenhuma, sem o, sem a',
+    ignored: `por favor, quero, queria, gostaria, pode, poderia, podes, me, dê, dar, dá, ouvir,
+      escutar, extrair, extraia, extrai, separar, separe, separa, preciso, há, tem, este, esta,
+      estes, esse, essa, meu, minha, seu, sua, onde, está, que é, qual, é, são, som, sons, som de,
+      som do, som da, o som de, o som do, o som da, barulho de, barulho do, barulho da, ruído do,
+      ruído da, faixa de, parte, obrigado, obrigada, olá, se, te, obter, isolado, isolada, ter,
+      procuro, completamente, eu, você, favor, outro, outra, mais nenhum, fazer, da faixa`,
+    without: `sem, menos, excluindo, removendo, tirando, livre de, em vez de, em vez do, em vez da,
+      ao invés de, no lugar de, nenhum, nenhuma, zero, sem nenhum, sem nenhuma, sem o, sem a`,
     not: 'não, nunca, nem, jamais',
-    remove:
-      'remova, remover, remove, tire, tirar, tira, elimine, eliminar, elimina, apague, apagar, ' +
-      'apaga, retire, retirar, retira, exclua, excluir, exclui, silencie, silenciar, corte, ' +
-      'cortar, corta, suprima, suprimir, livre-se, livrar-se, filtre, filtrar, delete, deletar, ' +
-      'desligue, desligar, omita, omitir, descarte, descartar, mute, mutar, reduza, reduzir, ' +
-      'remoção, eliminação, deixe de fora, deixar de fora, abaixe, abaixar, subtraia, subtrair, ' +
-      'desative, desativar, tirem',
-    after:
-      'removido, removida, removidos, removidas, retirado, retirada, retirados, tirado, tirada, ' +
-      'eliminado, eliminada, apagado, apagada, excluído, excluída, silenciado, silenciada, ' +
-      'fora, cortado, cortada, remoção, mudo, muda',
-    except:
-      'exceto, excepto, salvo, fora o, fora a, à exceção de, com exceção de, com exceção do, ' +
-      'com exceção da, à exceção da, à exceção do, a não ser, tirando, além de, além do, ' +
-      'além da, que não seja, que não sejam',
+    remove: `remova, remover, remove, tire, tirar, tira, elimine, eliminar, elimina, apague, apagar,
+      apaga, retire, retirar, retira, exclua, excluir, exclui, silencie, silenciar, corte, cortar,
+      corta, suprima, suprimir, livre-se, livrar-se, filtre, filtrar, delete, deletar, desligue,
+      desligar, omita, omitir, descarte, descartar, mute, mutar, reduza, reduzir, remoção,
+      eliminação, deixe de fora, deixar de fora, abaixe, abaixar, subtraia, subtrair, desative,
+      desativar, tirem`,
+    after: `removido, removida, removidos, removidas, retirado, retirada, retirados, tirado, tirada,
+      eliminado, eliminada, apagado, apagada, excluído, excluída, silenciado, silenciada, fora,
+      cortado, cortada, remoção, mudo, muda`,
+    except: `exceto, excepto, salvo, fora o, fora a, à exceção de, com exceção de, com exceção do,
+      com exceção da, à exceção da, à exceção do, a não ser, tirando, além de, além do, além da,
+      que não seja, que não sejam`,
     but: 'mas, porém, senão',
     keep: 'mantenha, manter, mantém, conserve, conservar, deixe, deixar, deixa, preserve, guarde',
-    only:
-      'só, somente, apenas, unicamente, isole, isolar, isola, deixe só, deixar só, ' +
-      'deixe apenas, exclusivamente, mas só, nada além de, nada além do, nada além da',
-    everything:
-      'tudo, todos, todas, toda, todo, canção, canções, gravação, áudio, arquivo, ficheiro, ' +
-      'mixagem, mistura, faixa, vídeo, todos os sons, qualquer coisa, filme, qualquer som',
+    only: `só, somente, apenas, unicamente, isole, isolar, isola, deixe só, deixar só, deixe apenas,
+      exclusivamente, mas só, nada além de, nada além do, nada além da`,
+    everything: `tudo, todos, todas, toda, todo, canção, canções, gravação, áudio, arquivo,
+      ficheiro, mixagem, mistura, faixa, vídeo, todos os sons, qualquer coisa, filme, qualquer som`,
     nothing: 'nada, nenhum som, nada mais, ninguém',
     and: 'e, mais, assim como, bem como, junto com, também, ou, e também, tanto, quanto',
     with: 'com, incluindo',
     of: 'de, do, da, dos, das, desta, deste, dessa, a partir de',
-    preposition:
-      'que, quem, em, no, na, nos, nas, num, numa, em frente ao, em frente à, na frente do, ' +
-      'na frente da, diante de, atrás do, atrás da, sobre, sob, perto do, perto da, ao lado do, ' +
-      'ao lado da, durante, quando, enquanto, por, para, contra, entre, porque, tocado por, ' +
-      'tocada por, ao fundo, ao',
+    preposition: `que, quem, em, no, na, nos, nas, num, numa, em frente ao, em frente à,
+      na frente do, na frente da, diante de, atrás do, atrás da, sobre, sob, perto do, perto da,
+      ao lado do, ao lado da, durante, quando, enquanto, por, para, contra, entre, porque,
+      tocado por, tocada por, ao fundo, ao`,
     playing: 'toca, tocando, tocar, tocam',
     whole: 'drum and bass, rock and roll, preto e branco, sal e pimenta',
   },

@@ -88,7 +88,7 @@ async function spansByMouse(place: Place): Promise<void> {
   assert.ok(Math.abs(there!.start - 1.5) < 0.1 && Math.abs(there!.end - 3) < 0.1, 'of six seconds')
   await playerIsThere(page)
   await page.getByText('Log', { exact: true }).click()
-  await page.getByText(/Went by 2 given spans/).waitFor()
+  await page.getByText(/Used 2 given spans/).waitFor()
 }
 
 async function twoPrompts(place: Place): Promise<void> {

@@ -78,7 +78,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of the 
       onSick,
     })
     void engine.start()
-    t.after(() => engine.giveBack())
+    t.after(() => engine.release())
   })
   assert.match(sick, /the device fails/)
   while (events.filter((type) => type === 'released').length < 3) await sleep(1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
-import { ModelRefusal } from '../../../engine/model-refusal.ts'
+import { CallRefusal } from '../../../engine/call-refusal.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 import { healthOf } from '../../support/engine/health.ts'
 
@@ -78,12 +78,14 @@ test('a model that cannot be loaded or unloaded is refused with the reason', asy
     { ...model, state: 'NOT_LOADED', problem: 'It is broken.', licence: 'MIT' },
   ] as const
   const client = await start(t, {
-    listModels: () => [...listed],
-    async loadModel(name) {
-      throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed here.`)
-    },
-    async unloadModel(name) {
-      if (name === 'mini') throw new ModelRefusal('FAILED_PRECONDITION', 'mini came with Winnow.')
+    models: {
+      list: () => [...listed],
+      async load(name) {
+        throw new CallRefusal('NOT_FOUND', `No model "${name}" is installed here.`)
+      },
+      async unload(name) {
+        if (name === 'mini') throw new CallRefusal('FAILED_PRECONDITION', 'mini came with Winnow.')
+      },
     },
   })
   assert.deepEqual(await client.listModels(), listed)

@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
-import { keepLook } from '../../../shared/engine-rates.ts'
+import { rememberSnapshot } from '../../../shared/engine-rates.ts'
 import { ADMIN_SECTIONS, view } from '../../state/address.ts'
 import {
   adminToken,
@@ -133,7 +133,7 @@ function stateReader(admin: Admin): () => Promise<AdminState> {
   return async () => {
     await readIdentity(admin)
     const state = await readState(admin)
-    return { ...state, before: keepLook(looks, state.fleet) }
+    return { ...state, before: rememberSnapshot(looks, state.fleet) }
   }
 }
 

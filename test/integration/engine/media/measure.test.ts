@@ -58,10 +58,7 @@ test('with a picture the silence before late sound counts, but the picture does 
   }
 })
 
-test('counting stops beyond the limit, and when it is aborted', async () => {
+test('counting stops beyond the limit', async () => {
   const path = await save('long.wav', wavBytes([sine(440, 30, 8_000)], 8_000))
   assertBetween((await measure(path, 2))!, 2.000_001, 3)
-  await assert.rejects(measureSound(path, { secondsMax: 9, signal: AbortSignal.abort() }), {
-    name: 'AbortError',
-  })
 })

@@ -101,7 +101,7 @@ test('languages, commentary and description are named; each can be chosen', asyn
     'The file has 4 tracks of sound. Track 1 (eng, pcm_s16le, 1 channel) is separated; left out: ' +
       '2 (fre, pcm_s16le, 1 channel, "Doublage"), ' +
       '3 (eng, pcm_s16le, 1 channel, commentary, "With the director"), ' +
-      '4 (eng, pcm_s16le, 1 channel, audio description). audio_track takes another.',
+      '4 (eng, pcm_s16le, 1 channel, audio description). Set audio_track to read another.',
   ])
   for (const [i, plane] of planes.entries()) {
     const { planes: chosen } = await readSound(path, { track: i + 1 })

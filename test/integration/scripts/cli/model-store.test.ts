@@ -316,13 +316,13 @@ test('whatever a host sends in place of the file is reported, and nothing is ins
   const answers: [(response: ServerResponse) => unknown, RegExp][] = [
     [
       (response) => response.setHeader('content-type', 'text/html').end('<html>'),
-      /answers with a page in place of the file/,
+      /answers with a web page instead of the file/,
     ],
     [
       (response) => response.end(Buffer.alloc(FILE.length)),
       /its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64};/,
     ],
-    [(response) => response.writeHead(404).end(), /there is no such file any more/],
+    [(response) => response.writeHead(404).end(), /the file is no longer there/],
     [(response) => response.writeHead(403).end(), /refuses it \(status 403\)/],
     [(response) => response.writeHead(503).end(), /answers with status 503/],
     [

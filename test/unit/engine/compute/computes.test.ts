@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ComputeLostError } from '../../../../engine/compute/compute-errors.ts'
 import type { Compute } from '../../../../engine/compute/compute.ts'
-import { Computes, type StartedProcess } from '../../../../engine/compute/computes.ts'
+import { Computes, type ModelProcess } from '../../../../engine/compute/computes.ts'
 import type { ModelChoice } from '../../../../models/model-choice.ts'
 import { PLAIN_MODEL } from '../../../support/models/plain-model.ts'
 
@@ -32,7 +32,7 @@ function start(device: 'cpu' | 'gpu') {
     async ({ name }, onLost, freeBytes) => {
       lose = onLost
       free.push(freeBytes)
-      return fake(name, [name]) as unknown as StartedProcess
+      return fake(name, [name]) as unknown as ModelProcess
     },
   )
   return { computes, stopped, free, lose: (error: Error) => lose(error) }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   findingOf as findingOfSound,
   promptFinding,
-  type FoundSound,
+  type SoundEvidence,
 } from '../../../../../engine/job/findings/findings.ts'
 import { findingText } from '../../../../../shared/finding-text.ts'
 import { Finding } from '../../../../../shared/finding.ts'
@@ -11,7 +11,7 @@ import { decodeMessage, encodeMessage } from '../../../../../shared/messages.ts'
 import { fc } from '../../../../support/basics/property.ts'
 
 /** Without a tagger. */
-const findingOf = (work: FoundSound['work']) => findingOfSound({ work, tagged: null })
+const findingOf = (work: SoundEvidence['work']) => findingOfSound({ work, tagged: null })
 
 const nothing = {
   match: undefined,
@@ -138,7 +138,7 @@ test('quality is judged over all chunks, for wanted sounds that may be there', (
     expected: { sound, others },
   })
   const asked = [{ sound: 'piano', excluded: false }]
-  const qualityOf = (work: FoundSound['work'], isUnwanted = false) =>
+  const qualityOf = (work: SoundEvidence['work'], isUnwanted = false) =>
     promptFinding([{ prompt: 'piano', isUnwanted, work, tagged: null }], asked).quality
   assert.equal(qualityOf([chunk(16, 1)]), 'good')
   assert.equal(qualityOf([chunk(15, 1)]), 'fair')

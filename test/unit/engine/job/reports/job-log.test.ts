@@ -71,7 +71,7 @@ test('candidates with their scores, for at most a dozen chunks', () => {
     'Made 2 candidates of every chunk and kept the one that the model scored highest.',
   ])
   assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
-  assert.equal(lines.at(-1), 'So it went with 28 more chunks.')
+  assert.equal(lines.at(-1), 'And 28 more chunks.')
   assert.equal(lines.length, 15)
 })
 
@@ -84,10 +84,10 @@ test('lines about one of several prompts begin with it', () => {
   const lines = describeWork(options, [pass(10_000)], prompts)
   assert.deepEqual(lines, [
     'Separated 10.00 s with mini in one chunk; balanced: one pass.',
-    '"drums": The match of the sound that was asked for is 0.90 of 1.',
+    '"drums": The match of the requested sound is 0.90 of 1.',
     '"drums": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"drums": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
-    '"a voice": It is unsure whether the sound is there: its match is 0.20 of 1. ' +
+    '"a voice": It is uncertain whether the sound is there: its match is 0.20 of 1. ' +
       'What was found is in the target all the same.',
     '"a voice": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"a voice": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
@@ -97,8 +97,8 @@ test('lines about one of several prompts begin with it', () => {
 test('given spans, and that they make predict_spans ignored', () => {
   const spans = [spanOf('1-2.5'), spanOf('3-4', false)]
   assert.deepEqual(logged({ spans, predict_spans: true }).slice(1), [
-    'Went by 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
-    'predict_spans was ignored, for spans were given.',
+    'Used 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
+    'predict_spans was ignored because spans were given.',
   ])
 })
 
@@ -122,9 +122,9 @@ test('that a sound is absent, from a chunk or altogether', () => {
 })
 
 test('how well the sound matches, that it seems absent, and by how much the target was softened', () => {
-  const unsure = 'It is unsure whether the sound is there: its match is'
+  const unsure = 'It is uncertain whether the sound is there: its match is'
   const kept = 'of 1. What was found is in the target all the same'
-  const matches = 'The match of the sound that was asked for is'
+  const matches = 'The match of the requested sound is'
   const line = (...chunks: Partial<ChunkWork>[]) =>
     logged(
       {},
@@ -158,7 +158,7 @@ test('what the prompt was taken to mean, or what the target is if no name is clo
   const known = { substitute: 'everything but speech', nearest: ['vacuum cleaner', 'water'] }
   assert.deepEqual(meant({ understoodAs: null, ...known }, { predict_spans: true }), [
     `${far} everything but speech instead. The nearest names: vacuum cleaner, water.`,
-    'No span was predicted, for no name is near the prompt.',
+    'No span was predicted, because no name is near the prompt.',
   ])
 })
 

@@ -1,0 +1,10 @@
+/** Refuses a call of the control plane, with a sentence for the caller. */
+export class CallRefusal extends Error {
+  override name = 'CallRefusal'
+  readonly status: 'NOT_FOUND' | 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT'
+
+  constructor(status: CallRefusal['status'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
