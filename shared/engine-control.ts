@@ -181,7 +181,6 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
     async unloadModel(name: string) {
       await call('UnloadModel', { name }, MODEL_DEADLINE_MS)
     },
-    /** Returns the models that it knows. */
     async listCatalogue() {
       return (await call<{ models: CatalogueModel[] }>('ListCatalogue', {})).models
     },

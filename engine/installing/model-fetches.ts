@@ -117,8 +117,8 @@ export class ModelFetches {
     }
     if (!named.includes(name)) return
     const message =
-      `The setting MODELS of this engine names ${name}, and without it the engine would not start ` +
-      'again: remove it from MODELS, and restart the engine.'
+      `The setting MODELS of this engine names ${name}, and without it the engine would not ` +
+      'start again: remove it from MODELS, and restart the engine.'
     throw new CallRefusal('FAILED_PRECONDITION', message)
   }
 

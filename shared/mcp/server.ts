@@ -66,7 +66,7 @@ function separateTool(server: McpServer, options: ServerOptions): void {
         'answer has a signed link for each sound (target) and for the rest (residual), which ' +
         'add up to the original. It costs the seconds of the media, once for each prompt. ' +
         'Expect a fraction of that time on a GPU, and up to several times that on a CPU. Work ' +
-        'that takes longer than wait_seconds continues, and the answer has a request_id to ask for.',
+        'that takes longer than wait_seconds continues: the answer has a request_id to ask for.',
       inputSchema: separateInput(options.files !== undefined),
       outputSchema: RequestOutput,
       annotations: { ...WRITES, openWorldHint: true },

@@ -3,16 +3,20 @@
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
 import { PIECE_STEPS, TAGGER, type TaggerConfig } from '../../../models/tagger/config.ts'
-import type { LaneOwner } from '../../compute/scheduler.ts'
+import type { LaneOwner, Scheduler } from '../../compute/scheduler.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { ChunkCutter, type MixtureChunk } from '../chunks.ts'
-import type { PassDeps } from '../separation/model-pass.ts'
 import type { Tags } from './tagged-file.ts'
 
 /** How many pieces are in flight at once. */
 const IN_FLIGHT_MAX = 2
 
-interface TagPassDeps extends Pick<PassDeps, 'scheduler' | 'signal' | 'onFailed' | 'checkpoint'> {
+interface TagPassDeps {
+  scheduler: Pick<Scheduler, 'separate'>
   tagger: TaggerConfig
+  signal: AbortSignal
+  onFailed(error: unknown): void
+  checkpoint?: Checkpoint | undefined
 }
 
 interface Piece {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { measureSound } from '../../../../engine/media/read/measure.ts'

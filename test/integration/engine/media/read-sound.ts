@@ -114,7 +114,7 @@ export async function bothOf(path: string) {
   const measured = await measureSound(path, { secondsMax: 7200 })
   const { mixture, planes } = await readSound(path)
   const sound = await openSound(path)
-  await secondsOf(sound, { secondsMax: 7200 })
+  await secondsOf(sound, 7200)
   assert.equal(sound.reader.packets.areMissing, false)
   const again = await wholeOf(await mixtureOf(sound, NO_LIMITS))
   assert.deepEqual(again.planes, planes)
