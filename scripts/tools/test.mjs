@@ -1,4 +1,4 @@
-// Runs the tests, one more file at a time than there are processors:
+// Runs the tests, two files at a time for each processor:
 //   node scripts/tools/test.mjs --tier quick|rest|all|nightly [--shard 2/4]
 //   node scripts/tools/test.mjs PART ...     the files whose path contains one of the parts
 // `all` is `quick` and `rest`; docs/development.md says what each tier contains. A tier also fails
@@ -26,8 +26,8 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
 const TSC = 'node_modules/typescript-native/bin/tsc'
-/** One more than there are processors, because a file spends a third of its time waiting. */
-const CONCURRENCY = availableParallelism() + 1
+/** Two for each processor, because a file spends half of its time waiting. */
+const CONCURRENCY = 2 * availableParallelism()
 const SOAK_MINUTES = 30
 /** Matches files with random tests, which run with a new seed every night. */
 const IS_RANDOM = /support\/basics\/(property|test-seed)\.ts'/

@@ -47,12 +47,16 @@ export async function launchBrowser(
   return launching
 }
 
+/** What a page waits for before a test fails. A busy machine may need more than Playwright's 30 s. */
+const WAIT_MS_MAX = 120_000
+
 /** Chromium logs this to the console when the page's own policy blocks something. */
 const FORBIDDEN = /Content Security Policy/
 
 /** Opens a page that fails the test on errors and on violations of its policy. */
 export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ acceptDownloads: true })
+  context.setDefaultTimeout(WAIT_MS_MAX)
   const page = await context.newPage()
   const errors: string[] = []
   page.on('pageerror', ({ message }) => errors.push(message))
