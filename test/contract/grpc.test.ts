@@ -391,8 +391,10 @@ test('grpc: an account has few watches open, which end with their key or their g
   const gateway = await startGateway(t, { streamsMaxPerAccount: 1 })
   const { watch, server } = await startSeparationClient(t, gateway)
   const request = { request_id: await gateway.submitted(), interval_seconds: 1 }
-  const revoke = (revoked_at: string | null) =>
-    gateway.store.updateTable('api_keys').set({ revoked_at }).execute()
+  const revoke = async (revoked_at: string | null) => {
+    await gateway.store.updateTable('api_keys').set({ revoked_at }).execute()
+    gateway.clock.advance(1_000) // what was read of the key is no longer fresh
+  }
   const first = watch(request)
   await once(first, 'data')
   await assertRefused(watch(request).toArray(), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
@@ -400,7 +402,7 @@ test('grpc: an account has few watches open, which end with their key or their g
   await assertRefused(first.toArray(), 'UNAUTHENTICATED', 'UNAUTHENTICATED')
 
   await revoke(null)
-  const last = watch(request)
+  const last = watch({ ...request, interval_seconds: 10 })
   await once(last, 'data')
   const ended = assert.rejects(last.toArray(), { code: grpc.status.UNAVAILABLE })
   const stopped = server.stop()

@@ -277,7 +277,7 @@ async function openGateway(t: TestContext, options: GatewayOptions) {
   }
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Null to send no key. */
   key?: string | null
   body?: unknown
