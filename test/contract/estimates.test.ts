@@ -53,8 +53,6 @@ test("before any request has completed, a request's own pace counts, from a tent
   assert.equal(await leftOf(gateway, requestId), undefined)
   progressed(gateway, requestId, 0.25)
   assert.equal(await leftOf(gateway, requestId), 33) // the first quarter took 11 s
-  progressed(gateway, requestId, 0.25, { seconds_at_least: 70.2 })
-  assert.equal(await leftOf(gateway, requestId), 71, 'an engine knows of what comes later')
 })
 
 test('work ahead counts, by the length of media and the speed of recent requests', async (t) => {
@@ -72,6 +70,26 @@ test('work ahead counts, by the length of media and the speed of recent requests
   progressed(gateway, running, 0.5)
   assert.equal(await leftOf(gateway, running), 25)
   assert.equal(await leftOf(gateway, last), 53)
+})
+
+test('a request takes at least as long as its engine says, and so do those behind it', async (t) => {
+  const gateway = await startGateway(t)
+  const first = await gateway.submitted(AUDIO_URL)
+  await gateway.event('started', first)
+  gateway.clock.advance(9_000)
+  progressed(gateway, first, 0.5, { seconds_at_least: 30.2 })
+  assert.equal(await leftOf(gateway, first), 31, 'not the 10 s of its own pace')
+  await gateway.event('completed', first, { duration: 20 })
+  const running = await gateway.submitted(AUDIO_URL)
+  await gateway.event('started', running)
+  await gateway.event('measured', running, { duration: 20 })
+  const next = await gateway.submitted(AUDIO_URL)
+  progressed(gateway, running, 0.99, { seconds_at_least: 15 })
+  assert.equal(await leftOf(gateway, running), 15)
+  assert.equal(await leftOf(gateway, next), 25)
+  progressed(gateway, running, 0.99)
+  assert.equal(await leftOf(gateway, running), 1)
+  assert.equal(await leftOf(gateway, next), 11)
 })
 
 test('more candidates and quality mean more work', async (t) => {

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../shared/errors.ts'
 import { keyIdOf } from '../../gateway/accounts/auth.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
+import { assertMediaSums } from '../support/gateway/media-sums.ts'
 import { ADMIN, admin } from '../support/gateway/admin.ts'
 import {
   API,
@@ -13,6 +14,7 @@ import {
   FILE_BYTES,
   type Gateway,
   startGateway,
+  withKey,
 } from '../support/gateway/start-gateway.ts'
 
 test('8 calls of a key beyond its limit answer 429 until the minute is over', async (t) => {
@@ -110,12 +112,18 @@ async function startLimited(t: TestContext, limits: object) {
   return { gateway, other, standing, put, id, set }
 }
 
-test('8 an account may hold a limited number of files, whatever their size', async (t) => {
-  const gateway = await startGateway(t, { config: { filesMaxPerAccount: 1 } })
-  assert.equal((await gateway.createFile()).statusCode, 201)
-  const refused = await gateway.createFile()
-  assertError(refused, 'RATE_LIMITED')
-  assert.match(refused.json().error.message, /may hold 1 files at once/)
+test('8 of files created at the same moment, at two gateways, as many are taken as may be', async (t) => {
+  const config = { filesMaxPerAccount: 5 }
+  const gateway = await startGateway(t, { config })
+  const isShared = gateway.database.url !== undefined
+  const other = isShared ? await startGateway(t, { config, beside: gateway }) : gateway
+  const both = [gateway, withKey(other, gateway.key, gateway.accountId)]
+  const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => both[i % 2]!.createFile()))
+  const refused = replies.filter(({ statusCode }) => statusCode !== 201)
+  assert.equal(refused.length, 7)
+  assertError(refused[0]!, 'RATE_LIMITED')
+  assert.match(refused[0]!.json().error.message, /may hold 5 files at once/)
+  await assertMediaSums(gateway.store)
 })
 
 test('an operator sets limits of one account, which it sees with what is used', async (t) => {
