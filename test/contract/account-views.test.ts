@@ -4,33 +4,20 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ATTEMPTS_KEPT_MAX, insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
-import {
-  API,
-  callWith,
-  createFileBody,
-  startGateway,
-  submit,
-  submitted,
-  uploadFile,
-} from '../support/gateway/start-gateway.ts'
+import { API, byAnother, startGateway } from '../support/gateway/start-gateway.ts'
 
 const DAY_MS = 86_400_000
 
 test('metadata is in status, list and result, and nowhere where none was given', async (t) => {
   const gateway = await startGateway(t)
   const metadata = { order: 17, deep: [{ a: null }] }
-  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
-  const given = await gateway.call('POST', `${API}/audio/separate`, { body: { input, metadata } })
-  const { request_id: id } = given.json()
-  await gateway.publish()
-  const read = async (path: string) => (await gateway.call('GET', `${API}/requests/${path}`)).json()
-  assert.deepEqual((await read(`${id}/status`)).metadata, metadata)
-  await gateway.event('started', id)
-  await gateway.event('completed', id)
-  assert.deepEqual((await read(`${id}/result`)).metadata, metadata)
+  const id = await gateway.submitted({}, { metadata })
+  assert.deepEqual((await gateway.statusOf(id)).metadata, metadata)
+  await gateway.complete(id)
+  assert.deepEqual((await gateway.getResult(id)).json().metadata, metadata)
   gateway.clock.advance(1_000)
-  const plain = await submitted(gateway)
-  assert.equal('metadata' in (await read(`${plain}/status`)), false)
+  const plain = await gateway.submitted()
+  assert.equal('metadata' in (await gateway.statusOf(plain)), false)
   const { data } = (await gateway.call('GET', `${API}/requests`)).json()
   assert.deepEqual(
     data.map((request: { metadata?: object }) => request.metadata),
@@ -42,7 +29,7 @@ test('a list of requests is narrowed to a status and times, page by page', async
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (let day = 0; day < 4; day += 1) {
-    ids.push(await submitted(gateway))
+    ids.push(await gateway.submitted())
     gateway.clock.advance(DAY_MS)
   }
   await gateway.event('started', ids[1]!)
@@ -76,10 +63,10 @@ test("a list of files has the account's own, newest first, page by page", async 
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (let i = 0; i < 3; i += 1) {
-    ids.push(await uploadFile(gateway))
+    ids.push(await gateway.uploadFile())
     gateway.clock.advance(1_000)
   }
-  const pending = await gateway.call('POST', '/v1/files', { body: createFileBody() })
+  const pending = await gateway.createFile()
   ids.push(pending.json().file_id)
   const list = async (query = '') => (await gateway.call('GET', `/v1/files${query}`)).json()
   const all = await list()
@@ -99,10 +86,10 @@ test("a list of files has the account's own, newest first, page by page", async 
   const second = await list(`?limit=3&cursor=${first.next_cursor}`)
   assert.deepEqual([...first.data, ...second.data], all.data)
   assert.equal((await list('?limit=100000')).data.length, 4)
-  const other = callWith(gateway, await gateway.newKey())
+  const { call: other } = await byAnother(gateway)
   assert.deepEqual((await other('GET', '/v1/files')).json().data, [])
-  const scopeless = callWith(gateway, await gateway.newKey(['audio:separate']))
-  assertError(await scopeless('GET', '/v1/files'), 'PERMISSION_DENIED')
+  const scopeless = { key: await gateway.newKey(['audio:separate']) }
+  assertError(await gateway.call('GET', '/v1/files', scopeless), 'PERMISSION_DENIED')
 })
 
 test('usage by day counts what ended, and survives the records of requests', async (t) => {
@@ -111,20 +98,14 @@ test('usage by day counts what ended, and survives the records of requests', asy
   const day = () => new Date(gateway.clock.now()).toISOString().slice(0, 10)
   const first = day()
   for (const end of ['completed', 'completed', 'failed'] as const) {
-    const id = await submitted(gateway)
+    const id = await gateway.submitted()
     await gateway.event('started', id)
     await gateway.event(end, id)
     await gateway.event(end, id) // which changes nothing
   }
   gateway.clock.advance(DAY_MS)
-  const several = await submitted(gateway, { prompts: ['a', 'b'] })
-  const job = gateway.broker.jobOf(several)
-  await gateway.event('started', several)
-  const output = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
-  assert.ok(job)
-  await gateway.event('completed', several, {
-    outputs: { target: output, target_2: output, residual: output } as never,
-  })
+  const several = await gateway.submitted({ prompts: ['a', 'b'] })
+  await gateway.complete(several)
   await gateway.store.deleteFrom('requests').execute()
   const { from, to, data } = (await usage()).json()
   assert.equal(to, day())
@@ -134,8 +115,8 @@ test('usage by day counts what ended, and survives the records of requests', asy
     { day: day(), completed: 1, failed: 0, audio_seconds: 26 },
   ])
   assert.deepEqual((await usage(`?from=${first}&to=${first}`)).json().data, [data[0]])
-  const other = callWith(gateway, await gateway.newKey(['models:read']))
-  assert.deepEqual((await other('GET', '/v1/account/usage')).json().data, [])
+  const other = { key: await gateway.newKey(['models:read']) }
+  assert.deepEqual((await gateway.call('GET', '/v1/account/usage', other)).json().data, [])
   assert.equal((await usage('?from=2024-01-01&to=2024-12-31')).statusCode, 200, '366 days')
   for (const [query, param] of [
     ['?from=2024-01-01&to=2025-01-01', 'from'],
@@ -171,7 +152,7 @@ test('pages of given origins may call the API and get media, others may not', as
   const refused = await gateway.call('GET', '/v1/account', { key: null, headers: { origin } })
   assert.equal(refused.statusCode, 401)
   assert.equal(refused.headers['access-control-allow-origin'], origin, 'errors can be read, too')
-  const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
+  const created = await gateway.createFile()
   const upload = await ask('OPTIONS', new URL(created.json().upload_url).pathname, origin)
   assert.equal(upload.statusCode, 204)
   for (const other of ['https://evil.example', 'null', `${origin}.evil.example`]) {
@@ -191,23 +172,14 @@ test('pages of given origins may call the API and get media, others may not', as
 
 test('of the attempts of a delivery the last are kept', async (t) => {
   const gateway = await startGateway(t)
-  const webhookUrl = 'https://hooks.example/'
-  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
-  const given = await gateway.call('POST', `${API}/audio/separate`, { body: { input, webhookUrl } })
-  const { request_id: id } = given.json()
+  const id = await gateway.failed({}, { webhookUrl: 'https://hooks.example/' })
   const list = () => gateway.call('GET', `${API}/requests/${id}/webhook/attempts`)
   assert.deepEqual((await list()).json(), { object: 'list', data: [] })
-  await gateway.publish()
-  await gateway.event('started', id)
-  await gateway.event('failed', id)
-  const { webhook_id } = await gateway.store
-    .selectFrom('deliveries')
-    .select('webhook_id')
-    .executeTakeFirstOrThrow()
+  const [delivery] = await gateway.rows('deliveries')
   for (let i = 0; i < ATTEMPTS_KEPT_MAX + 3; i += 1) {
     await insertAttempt(gateway.store, {
       attempt_id: `try_${i}`,
-      webhook_id,
+      webhook_id: delivery!.webhook_id,
       started_at: new Date(i * 1_000).toISOString(),
       duration_ms: i,
       status_code: null,
@@ -217,11 +189,60 @@ test('of the attempts of a delivery the last are kept', async (t) => {
   const { data } = (await list()).json()
   assert.equal(data.length, ATTEMPTS_KEPT_MAX)
   assert.deepEqual([data[0].duration_ms, data.at(-1).duration_ms], [3, ATTEMPTS_KEPT_MAX + 2])
-  const rows = await gateway.store.selectFrom('delivery_attempts').select('attempt_id').execute()
-  assert.equal(rows.length, ATTEMPTS_KEPT_MAX)
-  const plain = (await submit(gateway)).json().request_id
+  assert.equal((await gateway.rows('delivery_attempts')).length, ATTEMPTS_KEPT_MAX)
+  const plain = await gateway.submitted()
   assertError(await gateway.call('GET', `${API}/requests/${plain}/webhook/attempts`), 'NOT_FOUND')
   await gateway.store.deleteFrom('requests').execute()
-  const left = await gateway.store.selectFrom('delivery_attempts').select('attempt_id').execute()
-  assert.deepEqual(left, [], 'they go with their request')
+  assert.deepEqual(await gateway.rows('delivery_attempts'), [], 'they go with their request')
+})
+
+test('a renamed request has its name in lists, and its outputs have it', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await gateway.submitted()
+  const path = `${API}/requests/${requestId}`
+  const rename = (body: unknown, key = gateway.key) => gateway.call('PATCH', path, { body, key })
+  const nameInList = async () =>
+    (await gateway.call('GET', `${API}/requests`)).json().data[0].file_name
+  for (const name of ['First take.m4a', 'a'.repeat(255), 'second/take.m4a']) {
+    const renamed = await rename({ file_name: name })
+    assert.deepEqual(renamed.json(), { request_id: requestId, file_name: name })
+    assert.equal(await nameInList(), name)
+  }
+  await gateway.complete(requestId)
+  await rename({ file_name: 'Grüße.m4a' })
+  const { target } = (await gateway.getResult(requestId)).json().data
+  assert.match(target.file_name, /^Grüße\..+\.wav$/)
+
+  for (const [body, param] of [
+    [{ file_name: '' }, 'file_name'],
+    [{ file_name: 'a'.repeat(256) }, 'file_name'],
+    [{ file_name: 'a\0b' }, 'file_name'],
+    [{ file_name: 5 }, 'file_name'],
+    [{ file_name: 'x', prompt: 'y' }, 'prompt'],
+    [{}, 'file_name'],
+  ] as const) {
+    const refused = await rename(body)
+    assert.deepEqual([refused.statusCode, refused.json().error.param], [400, param])
+  }
+  assertError(await rename({ file_name: 'x' }, await gateway.newKey()), 'NOT_FOUND')
+  const reader = await gateway.newKey(['files:read'])
+  assertError(await rename({ file_name: 'x' }, reader), 'PERMISSION_DENIED')
+  assert.equal(await nameInList(), 'Grüße.m4a')
+})
+
+test('the name that a server gives to its file does not replace that of the owner', async (t) => {
+  const gateway = await startGateway(t)
+  const input = { audio_url: 'https://media.test/8421' }
+  for (const [name, wanted] of [
+    [null, 'Interview.mp3'],
+    ['Mine.mp3', 'Mine.mp3'],
+  ]) {
+    const requestId = await gateway.submitted(input)
+    const path = `${API}/requests/${requestId}`
+    if (name !== null) await gateway.call('PATCH', path, { body: { file_name: name } })
+    await gateway.event('completed', requestId, { source_name: 'Interview.mp3' })
+    const { data } = (await gateway.call('GET', `${API}/requests`)).json()
+    assert.equal(data[0].file_name, wanted)
+    gateway.clock.advance(1_000)
+  }
 })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createPass } from '../../gateway/accounts/admin-pass.ts'
@@ -10,120 +11,65 @@ import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
 import { keepInstallation } from '../../gateway/store/installation.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
-import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
+import { ADMIN, ADMIN_TOKEN, admin, adminCalls, knock } from '../support/gateway/admin.ts'
+import { type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
-const TOKEN = 'the-admin-token-of-this-test'
-const ADMIN = { config: { adminToken: TOKEN } }
-
-const admin = (
-  gateway: Gateway,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  body?: unknown,
-  token: string | null = TOKEN,
-) =>
-  gateway.app.inject({
-    method,
-    url: `/admin/${path}`,
-    headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    ...(body !== undefined && { payload: body as object }),
-  })
-
-const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
-  ['GET', 'fleet'],
-  ['GET', 'activity'],
-  ['GET', 'accounts'],
-  ['POST', 'accounts'],
-  ['GET', 'accounts/x'],
-  ['DELETE', 'accounts/x'],
-  ['POST', 'accounts/x/credit'],
-  ['POST', 'accounts/x/disable'],
-  ['POST', 'accounts/x/enable'],
-  ['GET', 'keys'],
-  ['POST', 'keys'],
-  ['POST', 'keys/x/revoke'],
-  ['POST', 'keys/x/rotate'],
-  ['PUT', 'accounts/x/limits'],
-  ['PUT', 'keys/x/limits'],
-  ['GET', 'models'],
-  ['POST', 'models/x/fetch'],
-  ['POST', 'models/x/load'],
-  ['POST', 'models/x/unload'],
-  ['DELETE', 'models/x'],
-  ['POST', 'engines/x/drain'],
-  ['GET', 'requests'],
-  ['POST', 'requests/x/cancel'],
-  ['POST', 'requests/x/redeliver'],
-  ['GET', 'deliveries'],
-  ['GET', 'changes'],
-  ['GET', 'usage'],
-  ['GET', 'usage/days'],
-]
-
-/** With the page's own, which the description leaves out. */
-const ALL_ROUTES = [...ROUTES, ['POST', 'session'] as const, ['DELETE', 'session'] as const]
+/** The page's own calls, which the description leaves out. */
+const OF_PAGE = [
+  { method: 'POST', path: 'session' },
+  { method: 'DELETE', path: 'session' },
+] as const
 
 const models = async (gateway: Gateway, key: string): Promise<number> =>
   (await gateway.call('GET', '/v1/models', { key })).statusCode
 
+const fleet = async (gateway: Gateway, token: string): Promise<number> =>
+  (await admin(gateway, 'GET', 'fleet', undefined, token)).statusCode
+
+const makeKey = async (gateway: Gateway, more: object = {}) =>
+  (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], ...more })).json()
+
 test('extension: without an admin token there is no admin API, and no word of it', async (t) => {
+  const calls = await adminCalls(await startGateway(t, ADMIN))
   const gateway = await startGateway(t)
-  for (const [method, path] of ALL_ROUTES) {
-    assertError(
-      await admin(gateway, method, path, method.startsWith('P') ? {} : undefined),
-      'NOT_FOUND',
-    )
-  }
-  const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
-  assert.deepEqual(
-    Object.keys(paths).filter((path) => path.startsWith('/admin')),
-    [],
-  )
+  for (const call of [...calls, ...OF_PAGE]) assertError(await knock(gateway, call), 'NOT_FOUND')
+  assert.deepEqual(await adminCalls(gateway), [])
 })
 
 test('extension: the admin API takes the admin token alone', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  for (const [method, path] of ALL_ROUTES) {
-    for (const token of [
-      null,
-      gateway.key,
-      `${TOKEN}x`,
-      TOKEN.slice(1),
-      'x'.repeat(TOKEN.length),
-    ]) {
-      const reply = await admin(
-        gateway,
-        method,
-        path,
-        method.startsWith('P') ? {} : undefined,
-        token,
-      )
-      assertError(reply, 'UNAUTHENTICATED')
+  const calls = await adminCalls(gateway)
+  assert.ok(calls.length > 25)
+  const wrong = [`${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1), 'x'.repeat(ADMIN_TOKEN.length)]
+  for (const call of [...calls, ...OF_PAGE]) {
+    for (const token of [null, gateway.key, ...wrong]) {
+      assertError(await knock(gateway, call, token), 'UNAUTHENTICATED')
     }
     gateway.clock.advance(60_000)
   }
-  assert.equal(await models(gateway, TOKEN), 401)
+  assert.equal(await models(gateway, ADMIN_TOKEN), 401)
 })
 
 test('extension: a code of the admin token opens a session of it, and each has its time', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   await keepInstallation(gateway.store, 'inst_test')
-  const code = createPass(TOKEN, 'code', gateway.clock.now()).token
+  const code = createPass(ADMIN_TOKEN, 'code', gateway.clock.now()).token
   const open = (token: string) => admin(gateway, 'POST', 'session', {}, token)
-  const fleet = async (token: string) =>
-    (await admin(gateway, 'GET', 'fleet', undefined, token)).statusCode
   const opened = await open(code)
   assert.equal(opened.statusCode, 200, opened.body)
   assert.equal(opened.headers['cache-control'], 'no-store')
   const { token: session, expires_at } = opened.json()
   assert.equal(Date.parse(expires_at), gateway.clock.now() + 12 * 3_600_000)
-  assert.deepEqual([await fleet(session), await fleet(code), await fleet(TOKEN)], [200, 401, 200])
-  assert.equal((await open(TOKEN)).json().token, session)
+  assert.deepEqual(
+    [await fleet(gateway, session), await fleet(gateway, code), await fleet(gateway, ADMIN_TOKEN)],
+    [200, 401, 200],
+  )
+  assert.equal((await open(ADMIN_TOKEN)).json().token, session)
   const again = await open(code)
   assertError(again, 'UNAUTHENTICATED')
   assert.match(again.json().error.message, /was used/)
   gateway.clock.advance(1)
-  const newer = createPass(TOKEN, 'code', gateway.clock.now()).token
+  const newer = createPass(ADMIN_TOKEN, 'code', gateway.clock.now()).token
   const statuses = (await Promise.all([open(newer), open(newer)])).map((each) => each.statusCode)
   assert.deepEqual(statuses.sort(), [200, 401], 'of two at once, one')
   assertError(await open(session), 'UNAUTHENTICATED') // it can't prolong itself
@@ -132,42 +78,39 @@ test('extension: a code of the admin token opens a session of it, and each has i
   for (const forged of [
     later(code),
     session.replace('session', 'code'),
-    ...others.map((kind) => createPass(`${TOKEN}x`, kind, gateway.clock.now()).token),
+    ...others.map((kind) => createPass(`${ADMIN_TOKEN}x`, kind, gateway.clock.now()).token),
   ]) {
     assertError(await open(forged), 'UNAUTHENTICATED')
-    assert.equal(await fleet(forged), 401)
+    assert.equal(await fleet(gateway, forged), 401)
   }
   gateway.clock.advance(10 * 60_000)
   assertError(await open(code), 'UNAUTHENTICATED')
-  assert.equal(await fleet(session), 200)
+  assert.equal(await fleet(gateway, session), 200)
   gateway.clock.advance(12 * 3_600_000 - 10 * 60_000)
-  assert.equal(await fleet(session), 401)
+  assert.equal(await fleet(gateway, session), 401)
 })
 
 test('extension: a session of the admin token can be ended, and the record says when', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   await keepInstallation(gateway.store, 'inst_test')
   const sessions: string[] = []
-  for (const token of [TOKEN, createPass(TOKEN, 'code', gateway.clock.now()).token]) {
+  for (const token of [ADMIN_TOKEN, createPass(ADMIN_TOKEN, 'code', gateway.clock.now()).token]) {
     gateway.clock.advance(1)
     sessions.push((await admin(gateway, 'POST', 'session', {}, token)).json().token)
   }
-  const fleet = async (token: string) =>
-    (await admin(gateway, 'GET', 'fleet', undefined, token)).statusCode
   const [first = '', second = ''] = sessions
   gateway.clock.advance(1)
   assert.equal((await admin(gateway, 'DELETE', 'session', undefined, first)).statusCode, 204)
-  assert.deepEqual([await fleet(first), await fleet(second), await fleet(TOKEN)], [401, 200, 200])
+  assert.deepEqual(
+    [await fleet(gateway, first), await fleet(gateway, second), await fleet(gateway, ADMIN_TOKEN)],
+    [401, 200, 200],
+  )
   assertError(await admin(gateway, 'DELETE', 'session', undefined, first), 'UNAUTHENTICATED')
   assert.equal((await admin(gateway, 'DELETE', 'session')).statusCode, 204, 'the token has none')
-  assert.equal(await fleet(TOKEN), 200)
+  assert.equal(await fleet(gateway, ADMIN_TOKEN), 200)
 
-  const changes = await gateway.store
-    .selectFrom('changes')
-    .selectAll()
-    .where('tool', '=', 'admin_api')
-    .orderBy('created_at')
-    .execute()
+  const ofTool = gateway.store.selectFrom('changes').selectAll().where('tool', '=', 'admin_api')
+  const changes = await ofTool.orderBy('created_at').execute()
   const idOf = (session: string) => session.split('_').slice(0, 3).join('_')
   assert.deepEqual(
     changes.map(({ action, origin, key_id, account_id, details }) => [
@@ -185,9 +128,9 @@ test('extension: a session of the admin token can be ended, and the record says 
 
 test('extension: wrong admin tokens are refused unseen once they are too many', async (t) => {
   const gateway = await startGateway(t, {
-    config: { adminToken: TOKEN, trustedProxies: ['127.0.0.1/32'] },
+    config: { adminToken: ADMIN_TOKEN, trustedProxies: ['127.0.0.1/32'] },
   })
-  const fleet = (token: string | null, address: string) =>
+  const knockFrom = (token: string | null, address: string) =>
     gateway.app.inject({
       url: '/admin/fleet',
       headers: {
@@ -195,41 +138,34 @@ test('extension: wrong admin tokens are refused unseen once they are too many', 
         ...(token !== null && { authorization: `Bearer ${token}` }),
       },
     })
-  const session = createPass(TOKEN, 'session', gateway.clock.now()).token
-  const ended = createPass(TOKEN, 'session', gateway.clock.now() - 86_400_000).token
+  const session = createPass(ADMIN_TOKEN, 'session', gateway.clock.now()).token
+  const ended = createPass(ADMIN_TOKEN, 'session', gateway.clock.now() - 86_400_000).token
   const { fromAnAddress, altogether } = WRONG_MAX
   for (let i = 0; i < fromAnAddress; i += 1) {
-    assertError(await fleet(i % 2 ? 'wrong' : `${session}0`, '192.0.2.1'), 'UNAUTHENTICATED')
+    assertError(await knockFrom(i % 2 ? 'wrong' : `${session}0`, '192.0.2.1'), 'UNAUTHENTICATED')
   }
-  for (const token of ['wrong', TOKEN]) {
-    const refused = await fleet(token, '192.0.2.1')
+  for (const token of ['wrong', ADMIN_TOKEN]) {
+    const refused = await knockFrom(token, '192.0.2.1')
     assertError(refused, 'RATE_LIMITED')
     assert.equal(refused.headers['retry-after'], '60')
   }
-  assertError(await fleet(ended, '192.0.2.1'), 'UNAUTHENTICATED')
-  assert.equal((await fleet(session, '192.0.2.1')).statusCode, 200, 'who is signed in stays so')
-  assert.equal((await fleet(TOKEN, '192.0.2.2')).statusCode, 200, 'others are not concerned')
+  assertError(await knockFrom(ended, '192.0.2.1'), 'UNAUTHENTICATED')
+  assert.equal((await knockFrom(session, '192.0.2.1')).statusCode, 200, 'who is signed in stays so')
+  assert.equal(
+    (await knockFrom(ADMIN_TOKEN, '192.0.2.2')).statusCode,
+    200,
+    'others are not concerned',
+  )
 
   for (let i = fromAnAddress; i < altogether; i += 1) {
-    assertError(await fleet('wrong', `198.51.100.${i % 250}`), 'UNAUTHENTICATED')
+    assertError(await knockFrom('wrong', `198.51.100.${i % 250}`), 'UNAUTHENTICATED')
   }
-  assertError(await fleet(TOKEN, '192.0.2.2'), 'RATE_LIMITED')
+  assertError(await knockFrom(ADMIN_TOKEN, '192.0.2.2'), 'RATE_LIMITED')
   for (const harmless of [null, ended]) {
-    assertError(await fleet(harmless, '192.0.2.2'), 'UNAUTHENTICATED')
+    assertError(await knockFrom(harmless, '192.0.2.2'), 'UNAUTHENTICATED')
   }
   gateway.clock.advance(60_000)
-  assert.equal((await fleet(TOKEN, '192.0.2.1')).statusCode, 200)
-})
-
-test('extension: the description gives the admin API a security scheme of its own', async (t) => {
-  const gateway = await startGateway(t, ADMIN)
-  const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
-  assert.equal(components.securitySchemes.adminToken.scheme, 'bearer')
-  const operations = Object.entries<Record<string, { security?: unknown }>>(paths)
-    .filter(([path]) => path.startsWith('/admin/'))
-    .flatMap(([, item]) => Object.values(item))
-  assert.equal(operations.length, ROUTES.length)
-  for (const { security } of operations) assert.deepEqual(security, [{ adminToken: [] }])
+  assert.equal((await knockFrom(ADMIN_TOKEN, '192.0.2.1')).statusCode, 200)
 })
 
 test('extension: an account is made, credited, shown and listed', async (t) => {
@@ -238,7 +174,7 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
   assert.equal(created.statusCode, 201)
   assertShape(Account, created.json())
   const { account_id: id } = created.json()
-  const credit = (body: unknown) => admin(gateway, 'POST', `accounts/${id}/credit`, body)
+  const credit = (body: object) => admin(gateway, 'POST', `accounts/${id}/credit`, body)
   assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
   assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
   for (const seconds of [61, -60, 0]) {
@@ -270,7 +206,7 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
 
 test('extension: a wrong account is refused, with what is wrong', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const post = (path: string, body: unknown) => admin(gateway, 'POST', path, body)
+  const post = (path: string, body: object) => admin(gateway, 'POST', path, body)
   assertError(await post('accounts', {}), 'INVALID_REQUEST', 'name')
   assertError(await post('accounts', { name: '' }), 'INVALID_PARAMETER', 'name')
   assertError(await post('accounts', { name: 'x', meterd: true }), 'INVALID_REQUEST', 'meterd')
@@ -304,11 +240,9 @@ test('5.2 a key that is made opens what its scopes say, and is shown once', asyn
   assert.ok(!listed.body.includes(key.split('_')[2]), 'the secret is not shown again')
 })
 
-test('5.3 a key opens nothing once it has expired', async (t) => {
+test('5.3 a key opens nothing once it has expired, and a rotation does not prolong it', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const made = (
-    await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], expires: '30d' })
-  ).json()
+  const made = await makeKey(gateway, { expires: '30d' })
   assert.equal(Date.parse(made.expires_at), gateway.clock.now() + 30 * 86_400_000)
   gateway.clock.advance(30 * 86_400_000 - 1)
   assert.equal(await models(gateway, made.key), 200)
@@ -316,44 +250,35 @@ test('5.3 a key opens nothing once it has expired', async (t) => {
   assert.equal(await models(gateway, made.key), 401)
   const rotated = (await admin(gateway, 'POST', `keys/${made.key_id}/rotate`)).json()
   assert.equal(rotated.expires_at, made.expires_at)
-  assert.equal(await models(gateway, rotated.key), 401, 'a new secret does not prolong a key')
+  assert.equal(await models(gateway, rotated.key), 401)
 })
 
-test('5.3 a key opens nothing once it is revoked, and never again', async (t) => {
+test('5.3 a rotated key has a new secret and keeps all else; a revoked one opens nothing again', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const { key, key_id: id } = (
-    await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })
-  ).json()
-  const revoke = () => admin(gateway, 'POST', `keys/${id}/revoke`)
-  const revoked = (await revoke()).json()
+  const { key: old, ...kept } = await makeKey(gateway, { name: 'CI', expires: '1h' })
+  const change = (verb: 'rotate' | 'revoke', id = kept.key_id) =>
+    admin(gateway, 'POST', `keys/${id}/${verb}`)
+  const reply = await change('rotate')
+  assertShape(NewApiKey, reply.json())
+  const { key, ...rest } = reply.json()
+  assert.deepEqual(rest, kept)
+  assert.deepEqual([await models(gateway, old), await models(gateway, key)], [401, 200])
+
+  const revoked = (await change('revoke')).json()
   assertShape(ApiKey, revoked)
   assert.equal(Date.parse(revoked.revoked_at), gateway.clock.now())
   assert.equal(await models(gateway, key), 401)
   gateway.clock.advance(1_000)
-  assert.deepEqual((await revoke()).json(), revoked)
-  assertError(await admin(gateway, 'POST', `keys/${id}/rotate`), 'INVALID_PARAMETER', 'key_id')
-  assertError(await admin(gateway, 'POST', 'keys/nothing/revoke'), 'NOT_FOUND')
-})
-
-test('5.3 a rotated key has a new secret and keeps all else; the old one opens nothing', async (t) => {
-  const gateway = await startGateway(t, ADMIN)
-  const body = { scopes: ['models:read', 'files:read'], name: 'CI', expires: '1h' }
-  const { key: old, ...kept } = (await admin(gateway, 'POST', 'keys', body)).json()
-  const reply = await admin(gateway, 'POST', `keys/${kept.key_id}/rotate`)
-  assertShape(NewApiKey, reply.json())
-  const { key, ...rest } = reply.json()
-  assert.deepEqual(rest, kept)
-  assert.notEqual(key, old)
-  assert.equal(await models(gateway, old), 401)
-  assert.equal(await models(gateway, key), 200)
-  assertError(await admin(gateway, 'POST', 'keys/nothing/rotate'), 'NOT_FOUND')
+  assert.deepEqual((await change('revoke')).json(), revoked)
+  assertError(await change('rotate'), 'INVALID_PARAMETER', 'key_id')
+  for (const verb of ['rotate', 'revoke'] as const) {
+    assertError(await change(verb, 'nothing'), 'NOT_FOUND')
+  }
 })
 
 test("5.3 a key is its id and its secret: neither opens anything with the other's", async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const make = async () =>
-    (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
-  const [one, other] = [await make(), await make()]
+  const [one, other] = [await makeKey(gateway), await makeKey(gateway)]
   const [, , secret] = one.key.split('_')
   for (const key of [
     `sep_${other.key_id}_${secret}`,
@@ -370,7 +295,7 @@ test("5.3 a key is its id and its secret: neither opens anything with the other'
 
 test('extension: a wrong key is refused, with what is wrong', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const post = (body: unknown) => admin(gateway, 'POST', 'keys', body)
+  const post = (body: object) => admin(gateway, 'POST', 'keys', body)
   const scopes = ['models:read']
   assertError(await post({}), 'INVALID_REQUEST', 'scopes')
   assertError(await post({ scopes: [] }), 'INVALID_PARAMETER', 'scopes')
@@ -390,12 +315,11 @@ test('extension: a wrong key is refused, with what is wrong', async (t) => {
 test('5.6 the first start makes a key, an operator may set one, and set the one that was made', async (t) => {
   const gateway = await startGateway(t)
   await gateway.store.deleteFrom('api_keys').execute()
-  const start = (bootstrapApiKey?: string) =>
-    ensureFirstApiKey(gateway.store, {
-      dataFolder: gateway.folder,
-      bootstrapApiKey,
-      now: new Date(gateway.clock.now()).toISOString(),
-    })
+  const start = (bootstrapApiKey?: string) => {
+    gateway.clock.advance(1)
+    const now = new Date(gateway.clock.now()).toISOString()
+    return ensureFirstApiKey(gateway.store, { dataFolder: gateway.folder, bootstrapApiKey, now })
+  }
   await start()
   const made = (await readFile(join(gateway.folder, 'api-key'), 'utf8')).trim()
   await start()
@@ -411,4 +335,14 @@ test('5.6 the first start makes a key, an operator may set one, and set the one 
   assert.equal(await models(gateway, made), 200)
   await start('any-form-will-do')
   assert.equal(await models(gateway, 'any-form-will-do'), 200)
+  const changes = (await gateway.rows('changes')).toSorted((a, b) =>
+    a.created_at.localeCompare(b.created_at),
+  )
+  assert.deepEqual(
+    changes.map(({ action, tool, origin }) => [action, tool, origin]),
+    ['create', 'create', 'rotate', 'rotate', 'revoke', 'restore'].map((act) => [
+      `key.${act}`,
+      ...['gateway', hostname()],
+    ]),
+  )
 })

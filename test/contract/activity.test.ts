@@ -17,24 +17,22 @@ import { createAccount } from '../../gateway/accounts/accounts.ts'
 import { addUse } from '../../gateway/store/usage.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
-import { assertShape } from '../support/gateway/assert-shape.ts'
-import {
-  complete,
-  startGateway,
-  submitted,
-  uploadFile,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
-
-const TOKEN = 'the-admin-token-of-this-test'
-const ADMIN = { config: { adminToken: TOKEN } }
+import { type ControlledEngine, startControlServer } from '../../engine/control-server.ts'
+import { connectEngine } from '../../shared/engine-control.ts'
+import { ADMIN, admin, ADMIN_TOKEN } from '../support/gateway/admin.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 async function read(gateway: Gateway, path: 'activity' | 'fleet') {
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const reply = await gateway.call('GET', `/admin/${path}`, { headers })
-  assert.equal(reply.statusCode, 200, reply.body)
-  assertShape(path === 'fleet' ? Fleet : Activity, reply.json())
-  return reply.json()
+  const { status, body } = await call(gateway, 'GET', path)
+  assert.equal(status, 200, JSON.stringify(body))
+  assertShape(path === 'fleet' ? Fleet : Activity, body)
+  return body
+}
+
+async function call(gateway: Gateway, method: 'GET' | 'POST', path: string) {
+  const reply = await admin(gateway, method, path)
+  return { status: reply.statusCode, body: reply.json() }
 }
 
 const NOTHING = { completed: 0, failed: 0, canceled: 0, audio_seconds: 0, waiting_seconds: null }
@@ -42,13 +40,11 @@ const NOTHING = { completed: 0, failed: 0, canceled: 0, audio_seconds: 0, waitin
 test('extension: the last day is counted by hour, the same at every gateway', async (t) => {
   const gateway = await startGateway(t, ADMIN) // its clock starts at 03:04:05.678
   const { clock } = gateway
-  const [first, second, third] = [
-    await submitted(gateway),
-    await submitted(gateway),
-    await submitted(gateway),
-  ]
+  const first = await gateway.submitted()
+  const second = await gateway.submitted()
+  const third = await gateway.submitted()
   clock.advance(10_000)
-  await complete(gateway, first)
+  await gateway.complete(first)
   clock.advance(20_000)
   await gateway.event('started', second)
   await gateway.event('failed', second)
@@ -68,7 +64,7 @@ test('extension: the last day is counted by hour, the same at every gateway', as
   const other = await startGateway(t, { ...ADMIN, beside: gateway })
   assert.deepEqual(await read(other, 'activity'), await read(gateway, 'activity'))
 
-  await complete(gateway, await submitted(gateway))
+  await gateway.completed()
   clock.advance(29_999)
   assert.deepEqual((await read(gateway, 'activity')).hours, hours, 'it counts twice a minute')
   clock.advance(1)
@@ -86,7 +82,7 @@ test('extension: the last day is counted by hour, the same at every gateway', as
 test('extension: the fleet has storage, and the latest tries of webhooks', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   assert.equal((await read(gateway, 'fleet')).storage.held_bytes, 0)
-  await uploadFile(gateway)
+  await gateway.uploadFile()
   gateway.free.bytes = 9_001
   const { storage, models } = await read(gateway, 'fleet')
   assert.equal(storage.held_bytes, 8)
@@ -95,16 +91,13 @@ test('extension: the fleet has storage, and the latest tries of webhooks', async
   assert.match(storage.place, /^the folder /)
   assert.deepEqual(models, [], 'no engine is there')
 
-  const requestId = await submitted(gateway, {}, { webhookUrl: 'https://hooks.example/in?token=1' })
-  await complete(gateway, requestId)
-  const { webhook_id } = await gateway.store
-    .selectFrom('deliveries')
-    .select('webhook_id')
-    .executeTakeFirstOrThrow()
+  const webhookUrl = 'https://hooks.example/in?token=1'
+  const requestId = await gateway.completed({}, { webhookUrl })
+  const [delivery] = await gateway.rows('deliveries')
   for (let i = 0; i < 12; i++) {
     await insertAttempt(gateway.store, {
       attempt_id: `attempt_${i}`,
-      webhook_id,
+      webhook_id: delivery!.webhook_id,
       started_at: isoTime(gateway.clock.now() + i),
       duration_ms: 5,
       status_code: i === 11 ? 200 : null,
@@ -125,18 +118,12 @@ test('extension: the fleet has storage, and the latest tries of webhooks', async
   assert.equal(attempts[1].error, 'no answer')
 })
 
-async function call(gateway: Gateway, method: 'GET' | 'POST', path: string) {
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const reply = await gateway.call(method, `/admin/${path}`, { headers })
-  return { status: reply.statusCode, body: reply.json() }
-}
-
 test('extension: an admin sees the requests of all accounts by page, and cancels one, once', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const ids = [await submitted(gateway)]
+  const ids = [await gateway.submitted()]
   for (let i = 0; i < 2; i += 1) {
     gateway.clock.advance(1_000)
-    ids.unshift(await submitted(gateway))
+    ids.unshift(await gateway.submitted())
   }
   const running = ids[2]!
   await gateway.event('started', running, { duration: 12.5, output_bytes: 100 })
@@ -180,13 +167,13 @@ test('extension: an admin sees webhooks by page and state, and has one sent agai
   const endpoint = await gateway.call('POST', '/v1/webhook-endpoints', {
     body: { url: 'https://other.example/in' },
   })
-  const requestId = await submitted(gateway, {}, { webhookUrl: 'https://hooks.example/in' })
+  const requestId = await gateway.submitted({}, { webhookUrl: 'https://hooks.example/in' })
   const early = await call(gateway, 'POST', `requests/${requestId}/redeliver`)
   assert.deepEqual([early.status, early.body.error.code], [409, 'RESULT_NOT_READY'])
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   for (let i = 0; i < 2; i += 1) {
     gateway.clock.advance(1_000)
-    await complete(gateway, await submitted(gateway)) // with a delivery to the endpoint alone
+    await gateway.completed() // with a delivery to the endpoint alone
   }
   const change = {
     state: 'failed',
@@ -237,9 +224,8 @@ test('extension: an admin sees webhooks by page and state, and has one sent agai
 
 test('extension: use of each account, and what it stored in a day and still holds', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  await uploadFile(gateway)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
+  await gateway.uploadFile()
+  await gateway.completed()
   const { body } = await call(gateway, 'GET', 'usage')
   assertShape(AdminUsage, body)
   const { body: fleet } = await call(gateway, 'GET', 'fleet')
@@ -254,28 +240,24 @@ test('extension: use of each account, and what it stored in a day and still hold
   assert.ok(later.expiring_bytes > 0, 'what has expired is not yet deleted')
 })
 
-async function usageDays(gateway: Gateway) {
-  const { body } = await call(gateway, 'GET', 'usage/days')
-  assertShape(AccountUsageDays, body)
-  return body.data as { day: string; completed: number; failed: number; device_seconds: number }[]
-}
-
 test('extension: device seconds of each attempt are counted once, whatever is redelivered', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const [first, canceled] = [await submitted(gateway), await submitted(gateway)]
+  const [first, canceled] = [await gateway.submitted(), await gateway.submitted()]
   const interrupted = { attempt_id: 'attempt-0', device_seconds: 1.5 }
   await gateway.event('started', first, { attempt_id: 'attempt-0' })
   for (let i = 0; i < 2; i += 1) await gateway.event('released', first, interrupted)
-  await complete(gateway, first, { device_seconds: 2.25 })
+  await gateway.complete(first, { device_seconds: 2.25 })
   await gateway.event('failed', first, { device_seconds: 2.25 })
   await gateway.event('released', first, interrupted)
   await gateway.event('started', canceled)
   await gateway.call('PUT', `/v1/queue/requests/${canceled}/cancel`)
   for (let i = 0; i < 2; i += 1) await gateway.event('failed', canceled, { device_seconds: 0.5 })
 
-  const [day, ...others] = await usageDays(gateway)
-  assert.deepEqual(others, [])
-  assert.deepEqual([day?.completed, day?.failed, day?.device_seconds], [1, 1, 4.25])
+  const { body: days } = await call(gateway, 'GET', 'usage/days')
+  assert.deepEqual(
+    days.data.map((day: Record<string, number>) => [day.completed, day.failed, day.device_seconds]),
+    [[1, 1, 4.25]],
+  )
   const { body: all } = await call(gateway, 'GET', 'usage')
   assert.deepEqual(
     all.data.map(({ device_seconds: seconds }: { device_seconds: number }) => seconds),
@@ -286,7 +268,8 @@ test('extension: device seconds of each attempt are counted once, whatever is re
 })
 
 const csvOf = async (gateway: Gateway, query: string, accept?: string) => {
-  const headers = { authorization: `Bearer ${TOKEN}`, ...(accept !== undefined && { accept }) }
+  const authorization = `Bearer ${ADMIN_TOKEN}`
+  const headers = { authorization, ...(accept !== undefined && { accept }) }
   const reply = await gateway.call('GET', `/admin/usage/days?${query}`, { headers })
   assert.equal(reply.statusCode, 200, reply.body)
   assert.equal(reply.headers['content-type'], 'text/csv; charset=utf-8')
@@ -336,4 +319,32 @@ test('extension: use of all accounts by day comes in pages, and as CSV that runs
     const { status, body } = await call(gateway, 'GET', `usage/days?${wrong}`)
     assert.deepEqual([status, body.error.code], [400, 'INVALID_PARAMETER'], wrong)
   }
+})
+
+test('extension: models can not be changed while no engine answers', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  for (const verb of ['fetch', 'load', 'unload']) {
+    assertError(await admin(gateway, 'POST', `models/scnet/${verb}`, {}), 'SERVICE_UNAVAILABLE')
+  }
+  assertError(await admin(gateway, 'DELETE', 'models/scnet'), 'SERVICE_UNAVAILABLE')
+})
+
+test('extension: an engine is drained once it says so, not if it hangs', async (t) => {
+  const gateway = await startGateway(t, { ...ADMIN, engine: connectEngine })
+  const drain = async (engineId: string, state: 'READY' | 'DRAINING') => {
+    const engine: Partial<ControlledEngine> = {
+      describe: () => ({ engine_id: engineId }) as never,
+      drain: () => new Promise(() => undefined),
+      stats: () => ({ state }) as never,
+    }
+    const server = await startControlServer('127.0.0.1', 0, engine as ControlledEngine)
+    t.after(() => server.stop())
+    gateway.engineRegistry.announced({ engine_id: engineId, control_address: server.address })
+    return admin(gateway, 'POST', `engines/${engineId}/drain`)
+  }
+  assertError(await drain('engine-1', 'READY'), 'SERVICE_UNAVAILABLE')
+  assert.deepEqual((await drain('engine-2', 'DRAINING')).json(), {
+    engine_id: 'engine-2',
+    state: 'DRAINING',
+  })
 })

@@ -2,19 +2,18 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { InjectOptions } from 'fastify'
 import { roleFor, ROLES, type Role } from '../../gateway/accounts/roles.ts'
 import { WRONG_MAX } from '../../gateway/accounts/wrong-tokens.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
+import { ADMIN_TOKEN, admin, adminCalls, knock } from '../support/gateway/admin.ts'
 import {
-  PUBLIC_URL,
-  startGateway,
   type Gateway,
   type GatewayOptions,
+  PUBLIC_URL,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 import { OIDC_CLIENT, signInAt, startOidcProvider } from '../support/http/oidc-provider.ts'
 
-const TOKEN = 'the-admin-token-of-this-test'
 const SIGN_IN = '/admin/sign-in'
 
 const emailOf = (user: string) => ({ email: `${user}@example.com`, email_verified: true })
@@ -64,7 +63,11 @@ const gatewayWith = (
 ) =>
   startGateway(t, {
     ...options,
-    config: { adminToken: TOKEN, oidc: { ...settingsOf(issuer), ...oidc }, ...options.config },
+    config: {
+      adminToken: ADMIN_TOKEN,
+      oidc: { ...settingsOf(issuer), ...oidc },
+      ...options.config,
+    },
   })
 
 async function start(t: TestContext, options: GatewayOptions & { oidc?: Oidc } = {}) {
@@ -110,17 +113,10 @@ async function tokenOf(gateway: Gateway, login: keyof typeof USERS): Promise<str
   return reply.json().token
 }
 
-const admin = (
-  gateway: Gateway,
-  method: InjectOptions['method'],
-  path: string,
-  token: string,
-  body?: object,
-) =>
-  gateway.call(method, path, {
-    headers: { authorization: `Bearer ${token}` },
-    ...(body && { body }),
-  })
+const fleet = (gateway: Gateway, token?: string) => admin(gateway, 'GET', 'fleet', undefined, token)
+
+const session = (gateway: Gateway, method: 'GET' | 'POST' | 'DELETE', token: string) =>
+  admin(gateway, method, 'session', undefined, token)
 
 const assertRefused = (reply: Awaited<ReturnType<Gateway['call']>>, message: RegExp) => {
   assertError(reply, 'UNAUTHENTICATED')
@@ -134,26 +130,22 @@ test('extension: each call of the admin API takes its role, and one that is new 
     operator: await tokenOf(gateway, 'oscar'),
     owner: await tokenOf(gateway, 'olga'),
   }
-  const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
-  const calls = Object.entries<Record<string, { operationId: string }>>(paths)
-    .filter(([path]) => path.startsWith('/admin/'))
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
-    )
-  assert.ok(calls.length > 25)
-  for (const { path, method, operationId } of calls) {
+  for (const call of await adminCalls(gateway)) {
+    const { method, path, operationId } = call
     const least = OF_OPERATORS.includes(operationId)
       ? 'operator'
       : OF_OWNERS.includes(operationId)
         ? 'owner'
         : 'viewer'
-    if (least === 'viewer') assert.equal(method, 'get', path)
+    if (least === 'viewer') assert.equal(method, 'GET', path)
     for (const role of ROLES) {
-      const verb = method.toUpperCase() as 'GET'
-      const url = path.replaceAll(/\{\w+\}/g, 'x')
-      const reply = await admin(gateway, verb, url, tokens[role], /^P/.test(verb) ? {} : undefined)
+      const reply = await knock(gateway, call, tokens[role])
       const isAllowed = ROLES.indexOf(role) >= ROLES.indexOf(least)
-      assert.equal(reply.statusCode !== 403, isAllowed, `${verb} ${url} as ${role}: ${reply.body}`)
+      assert.equal(
+        reply.statusCode !== 403,
+        isAllowed,
+        `${method} ${path} as ${role}: ${reply.body}`,
+      )
       if (isAllowed) continue
       assertError(reply, 'PERMISSION_DENIED')
       assert.match(reply.json().error.message, new RegExp(`takes the role ${least}, .* as ${role}`))
@@ -161,12 +153,12 @@ test('extension: each call of the admin API takes its role, and one that is new 
   }
   assert.equal(roleFor('PATCH', '/admin/fleet'), 'owner')
   for (const role of ROLES) {
-    const shown = (await admin(gateway, 'GET', '/admin/session', tokens[role])).json()
+    const shown = (await session(gateway, 'GET', tokens[role])).json()
     assert.equal(shown.role, role)
-    assert.equal((await admin(gateway, 'DELETE', '/admin/session', tokens[role])).statusCode, 204)
-    assertRefused(await admin(gateway, 'GET', '/admin/fleet', tokens[role]), /has ended: sign in/)
+    assert.equal((await session(gateway, 'DELETE', tokens[role])).statusCode, 204)
+    assertRefused(await fleet(gateway, tokens[role]), /has ended: sign in/)
   }
-  const holder = (await admin(gateway, 'GET', '/admin/session', TOKEN)).json()
+  const holder = (await session(gateway, 'GET', ADMIN_TOKEN)).json()
   assert.deepEqual(holder, { role: 'owner', subject: null, name: null, expires_at: null })
 })
 
@@ -175,10 +167,10 @@ test('extension: the record of changes and the log say who made a change, and no
   const token = await tokenOf(gateway, 'olga')
   const body = { name: 'Studio' }
   gateway.clock.advance(1)
-  const account = (await admin(gateway, 'POST', '/admin/accounts', token, body)).json()
+  const account = (await admin(gateway, 'POST', 'accounts', body, token)).json()
   gateway.clock.advance(1)
-  await admin(gateway, 'POST', '/admin/accounts', TOKEN, body)
-  const changes = (await admin(gateway, 'GET', '/admin/changes', token)).json().data
+  await admin(gateway, 'POST', 'accounts', body)
+  const changes = (await admin(gateway, 'GET', 'changes', undefined, token)).json().data
   const shown = changes.map((change: Record<string, string>) => [
     change['action'],
     change['admin_subject'],
@@ -208,24 +200,24 @@ test('extension: a sign-in goes on at another gateway, and ends at all of them',
   })
   const { token } = opened.json()
   for (const each of [gateway, other]) {
-    assert.equal((await admin(each, 'GET', '/admin/fleet', token)).statusCode, 200)
+    assert.equal((await fleet(each, token)).statusCode, 200)
   }
-  assertError(await admin(gateway, 'POST', '/admin/session', token), 'UNAUTHENTICATED')
-  assert.equal((await admin(other, 'DELETE', '/admin/session', token)).statusCode, 204)
-  assertRefused(await admin(gateway, 'GET', '/admin/fleet', token), /sign in again/)
+  assertError(await session(gateway, 'POST', token), 'UNAUTHENTICATED')
+  assert.equal((await session(other, 'DELETE', token)).statusCode, 204)
+  assertRefused(await fleet(gateway, token), /sign in again/)
 
   const late = await tokenOf(gateway, 'oscar')
   const middle = Math.floor(late.length / 2) // the last character has bits that count for nothing
   const other64 = late[middle] === 'A' ? 'B' : 'A'
   const forged = late.slice(0, middle) + other64 + late.slice(middle + 1)
-  assertRefused(await admin(gateway, 'GET', '/admin/fleet', forged), /has ended/)
+  assertRefused(await fleet(gateway, forged), /has ended/)
   const changed = await gatewayWith(t, provider.issuer, {
     beside: gateway,
     oidc: { roleClaim: 'roles' },
   })
-  assertRefused(await admin(changed, 'GET', '/admin/fleet', late), /has ended/)
+  assertRefused(await fleet(changed, late), /has ended/)
   gateway.clock.advance(12 * 3_600_000)
-  assertRefused(await admin(gateway, 'GET', '/admin/fleet', late), /has ended: sign in again/)
+  assertRefused(await fleet(gateway, late), /has ended: sign in again/)
 })
 
 test('extension: an answer that is not to this sign-in opens no session', async (t) => {
@@ -275,7 +267,7 @@ test('extension: who has no role is told which claim gives one', async (t) => {
   const byEmail = await gatewayWith(t, provider.issuer, { oidc })
   await refused('nemo', /"email" is missing/, byEmail) // it is not verified
   await tokenOf(byEmail, 'olga')
-  assert.deepEqual(await gateway.store.selectFrom('changes').selectAll().execute(), [])
+  assert.deepEqual(await gateway.rows('changes'), [])
 })
 
 test('extension: a claim may be in the token, and within another', async (t) => {
@@ -287,7 +279,7 @@ test('extension: a claim may be in the token, and within another', async (t) => 
   users.olga = { groups: { roles: ['winnow-owners'] } } as never
   const gateway = await gatewayWith(t, provider.issuer, { oidc: { roleClaim: 'groups.roles' } })
   const token = await tokenOf(gateway, 'olga')
-  const { role, name } = (await admin(gateway, 'GET', '/admin/session', token)).json()
+  const { role, name } = (await session(gateway, 'GET', token)).json()
   assert.deepEqual([role, name], ['owner', null])
 })
 
@@ -312,6 +304,6 @@ test('extension: a provider that is away or another is named, and the admin toke
   assert.match(told.json().error.message, /^Test Provider: it does not answer/)
   const late = await gatewayWith(t, provider.issuer)
   assert.match(await problemAtStart(late), /^Test Provider: it does not answer/)
-  assert.equal((await admin(late, 'GET', '/admin/fleet', TOKEN)).statusCode, 200)
+  assert.equal((await fleet(late)).statusCode, 200)
   assert.deepEqual((await get(late, SIGN_IN)).json(), { provider: 'Test Provider' })
 })

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
+import { ADMIN, ADMIN_TOKEN, type Method } from '../support/gateway/admin.ts'
 import { startGateway } from '../support/gateway/start-gateway.ts'
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
-const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 
 /** Every endpoint that needs a key, with the scope that clause 5.2 requires. */
 const ENDPOINTS: [Method, string, Scope][] = [
@@ -47,7 +44,7 @@ test('5.2 and 5.4 each endpoint accepts its own scope and no other', async (t) =
 })
 
 test('5.5 responses with secrets, signed addresses or account data may not be cached', async (t) => {
-  const gateway = await startGateway(t, { config: { adminToken: ADMIN_TOKEN } })
+  const gateway = await startGateway(t, ADMIN)
   const stored = async (method: Method, url: string, headers: Record<string, string>) => {
     const { statusCode, ...reply } = await gateway.app.inject({ method, url, headers })
     assert.notEqual(statusCode, 404, url)
@@ -99,6 +96,6 @@ test('5.3 a malformed or unknown key answers 401', async (t) => {
 
 test('5.3 keys are not stored, only their hashes', async (t) => {
   const gateway = await startGateway(t)
-  const rows = await gateway.store.selectFrom('api_keys').selectAll().execute()
+  const rows = await gateway.rows('api_keys')
   assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(gateway.key))
 })

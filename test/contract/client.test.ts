@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
@@ -15,14 +14,13 @@ import {
   makePythonClientTypes,
   PYTHON_TYPES,
 } from '../../scripts/tools/client-types.ts'
+import { temporaryFolder } from '../support/basics/temporary-folder.ts'
 import { serve } from '../support/http/serve.ts'
 import {
-  complete,
   createFileBody,
   FILE_BYTES,
-  firstRequest,
-  startGateway,
   type GatewayOptions,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
@@ -77,15 +75,13 @@ test('client: a file is uploaded, separated, waited for and downloaded', async (
   assert.equal((await client.status(submitted)).status, 'IN_QUEUE')
   const waiting = client.wait(submitted.request_id)
   await gateway.publish()
-  await complete(gateway, submitted.request_id)
+  await gateway.complete(submitted.request_id)
   const { data } = await waiting
   assert.equal(data.sample_rate, 48_000)
   const saved = join(gateway.folder, 'saved.wav')
   await client.download(data.target.url, saved)
   assert.equal(await readFile(saved, 'utf8'), 'target')
-  assert.deepEqual(await client.result(submitted), {
-    ...(await client.result(submitted.request_id)),
-  })
+  assert.deepEqual(await client.result(submitted), await client.result(submitted.request_id))
   const { data: listed, next_cursor: cursor } = await client.list({ limit: 1 })
   assert.deepEqual(
     listed.map((one) => one.request_id),
@@ -101,14 +97,14 @@ test('client: one call separates a file, or names the failure', async (t) => {
     input: { output_format: 'flac', predict_spans: true, spans: [{ start: 0, end: 1 }] },
     metadata: { take: 1 },
   })
-  const requestId = await firstRequest(gateway)
+  const requestId = await gateway.firstRequest()
   const job = gateway.broker.jobOf(requestId)
   assert.deepEqual([job.prompt, job.options.further_prompts], ['a bell', ['a dog']])
   assert.deepEqual(
     [job.options.output_format, job.options.predict_spans, job.options.spans],
     ['flac', true, [{ start: 0, end: 1, include: true }]],
   )
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   const { data, metadata } = await separating
   assert.equal(data.targets?.length, 2)
   assert.deepEqual(metadata, { take: 1 })
@@ -117,55 +113,22 @@ test('client: one call separates a file, or names the failure', async (t) => {
     { name: 'a.wav', contentType: 'audio/wav', bytes: new Blob([FILE_BYTES]) },
     'a bell',
   )
-  const failed = await firstRequest(gateway)
+  const failed = await gateway.firstRequest()
   await gateway.event('started', failed)
   const error = { code: 'NO_AUDIO_STREAM', message: 'The file has no sound.' } as const
   await gateway.event('failed', failed, { error })
   await assert.rejects(failing, { code: 'NO_AUDIO_STREAM' })
 })
 
-test('client: a larger file is uploaded separately, and separated all the same', async (t) => {
-  const { gateway, client } = await start(t)
-  const bytes = new Blob([new Uint8Array(32 * 2 ** 20 + 1)])
-  const media = { name: 'a.wav', contentType: 'audio/wav', bytes }
-  const separating = client.separate(media, 'a bell')
-  const requestId = await firstRequest(gateway)
-  const paths = gateway.logged('info').map(({ path }) => path)
-  assert.deepEqual(
-    [paths.includes('/v1/files'), paths.includes('/v1/audio/separate')],
-    [true, false],
-  )
-  await complete(gateway, requestId)
-  assert.equal((await separating).request_id, requestId)
-})
-
-test('client: the progress of an upload grows with each piece and ends at 1', async (t) => {
-  const { client, path } = await start(t)
-  const halves = [Buffer.alloc(2 ** 19), Buffer.alloc(2 ** 19)]
-  await writeFile(path, Buffer.concat(halves))
-  const blob = { name: 'concert.m4a', contentType: 'audio/mp4', bytes: new Blob(halves) }
-  for (const upload of [
-    (onProgress: (part: number) => void) => client.upload(path, 'audio/mp4', onProgress),
-    (onProgress: (part: number) => void) => client.uploadBlob(blob, onProgress),
-  ]) {
-    const parts: number[] = []
-    const fileId = await upload((part) => parts.push(part))
-    assert.equal((await client.file(fileId)).status, 'uploaded')
-    assert.ok(parts.length > 1, 'it comes more than once')
-    assert.deepEqual(parts, [...new Set(parts)].sort(), 'it grows')
-    assert.equal(parts.at(-1), 1)
-  }
-})
-
 test('client: every call has its method, path, key, headers and body', async (t) => {
-  const seen: string[] = []
+  let seen = ''
   const keys: unknown[] = []
   const { url } = await serve(t, (request, reply) => {
     const { authorization, 'x-own': own, 'idempotency-key': key } = request.headers
     assert.deepEqual([authorization, own], ['Bearer key', 'here'])
     void text(request).then((body) => {
       if (request.url?.endsWith('/separate')) keys.push(key)
-      seen.push(`${request.method} ${request.url} ${body}`.trim())
+      seen = `${request.method} ${request.url} ${body}`.trim()
       if (request.url?.includes('/stream')) return completed(request, reply)
       reply.end('{"unknown_field":[1]}')
     })
@@ -173,62 +136,65 @@ test('client: every call has its method, path, key, headers and body', async (t)
   const headers = { 'x-own': 'here' }
   const client = createClient({ baseUrl: `${url}/`, apiKey: 'key', headers })
   assert.deepEqual(await client.models(), { unknown_field: [1] }, 'of a later version')
-  await client.file('a/b')
   const submission = { input: { prompts: ['a', 'b'], file_id: 'file_1' } }
-  await client.submit(submission, { idempotencyKey: 'order-17' })
-  await client.status({ request_id: 'req_1' }, { logs: true })
-  await client.follow('req_1', { logs: true, intervalSeconds: 1 }).next()
-  await client.result('req_1')
-  await client.peaks('req_1')
-  await client.cancel('req_1')
-  await client.delete('req_1')
-  await client.deleteFile('a/b')
-  await client.list({ limit: 3, cursor: 'a&b' })
-  await client.list({
+  const one = 'req_1'
+  const failed = {
     status: 'FAILED',
     createdFrom: new Date('2026-01-31T12:00:00+01:00'),
     createdBefore: '2026-02-01T00:00:00+01:00',
-  })
-  await client.redeliver('req_1')
-  await client.deliveryAttempts('req_1')
-  await client.share('req_1')
-  await client.share({ request_id: 'req_1' }, { expiresInSeconds: 60 })
-  await client.shares()
-  await client.revokeShare('a/b')
-  await client.shared()
-  await client.testWebhook({ webhookUrl: 'https://hooks.example/in' })
-  await client.listFiles({ limit: 3, cursor: 'a&b' })
-  await client.account()
-  await client.usage({ from: '2026-01-30', to: '2026-01-31' })
-  await client.usage()
+  } as const
   const requests = '/v1/queue/requests'
-  assert.deepEqual(seen, [
-    'GET /v1/models',
-    'GET /v1/files/a%2Fb',
-    'POST /v1/queue/audio/separate {"input":{"prompts":["a","b"],"file_id":"file_1"}}',
-    `GET ${requests}/req_1/status?logs=true`,
-    `GET ${requests}/req_1/status/stream?logs=true&interval=1`,
-    `GET ${requests}/req_1/result`,
-    `GET ${requests}/req_1/peaks`,
-    `PUT ${requests}/req_1/cancel`,
-    `DELETE ${requests}/req_1`,
-    'DELETE /v1/files/a%2Fb',
-    `GET ${requests}?limit=3&cursor=a%26b`,
-    `GET ${requests}?limit=20&cursor=&status=FAILED&created_from=2026-01-31T11%3A00%3A00.000Z` +
-      '&created_before=2026-02-01T00%3A00%3A00%2B01%3A00',
-    `POST ${requests}/req_1/webhook/redeliver`,
-    `GET ${requests}/req_1/webhook/attempts`,
-    `POST ${requests}/req_1/shares {}`,
-    `POST ${requests}/req_1/shares {"expires_in":60}`,
-    'GET /v1/shares',
-    'DELETE /v1/shares/a%2Fb',
-    'GET /v1/shared',
-    'POST /v1/webhook-test {"webhookUrl":"https://hooks.example/in"}',
-    'GET /v1/files?limit=3&cursor=a%26b',
-    'GET /v1/account',
-    'GET /v1/account/usage?from=2026-01-30&to=2026-01-31',
-    'GET /v1/account/usage',
-  ])
+  const calls: [call: () => Promise<unknown>, expected: string][] = [
+    [() => client.file('a/b'), 'GET /v1/files/a%2Fb'],
+    [
+      () => client.submit(submission, { idempotencyKey: 'order-17' }),
+      'POST /v1/queue/audio/separate {"input":{"prompts":["a","b"],"file_id":"file_1"}}',
+    ],
+    [
+      () => client.status({ request_id: one }, { logs: true }),
+      `GET ${requests}/req_1/status?logs=true`,
+    ],
+    [
+      () => client.follow(one, { logs: true, intervalSeconds: 1 }).next(),
+      `GET ${requests}/req_1/status/stream?logs=true&interval=1`,
+    ],
+    [() => client.result(one), `GET ${requests}/req_1/result`],
+    [() => client.peaks(one), `GET ${requests}/req_1/peaks`],
+    [() => client.cancel(one), `PUT ${requests}/req_1/cancel`],
+    [() => client.delete(one), `DELETE ${requests}/req_1`],
+    [() => client.deleteFile('a/b'), 'DELETE /v1/files/a%2Fb'],
+    [() => client.list({ limit: 3, cursor: 'a&b' }), `GET ${requests}?limit=3&cursor=a%26b`],
+    [
+      () => client.list(failed),
+      `GET ${requests}?limit=20&cursor=&status=FAILED&created_from=2026-01-31T11%3A00%3A00.000Z` +
+        '&created_before=2026-02-01T00%3A00%3A00%2B01%3A00',
+    ],
+    [() => client.redeliver(one), `POST ${requests}/req_1/webhook/redeliver`],
+    [() => client.deliveryAttempts(one), `GET ${requests}/req_1/webhook/attempts`],
+    [() => client.share(one), `POST ${requests}/req_1/shares {}`],
+    [
+      () => client.share({ request_id: one }, { expiresInSeconds: 60 }),
+      `POST ${requests}/req_1/shares {"expires_in":60}`,
+    ],
+    [() => client.shares(), 'GET /v1/shares'],
+    [() => client.revokeShare('a/b'), 'DELETE /v1/shares/a%2Fb'],
+    [() => client.shared(), 'GET /v1/shared'],
+    [
+      () => client.testWebhook({ webhookUrl: 'https://hooks.example/in' }),
+      'POST /v1/webhook-test {"webhookUrl":"https://hooks.example/in"}',
+    ],
+    [() => client.listFiles({ limit: 3, cursor: 'a&b' }), 'GET /v1/files?limit=3&cursor=a%26b'],
+    [() => client.account(), 'GET /v1/account'],
+    [
+      () => client.usage({ from: '2026-01-30', to: '2026-01-31' }),
+      'GET /v1/account/usage?from=2026-01-30&to=2026-01-31',
+    ],
+    [() => client.usage(), 'GET /v1/account/usage'],
+  ]
+  for (const [call, expected] of calls) {
+    await call()
+    assert.equal(seen, expected)
+  }
   assert.deepEqual(keys, ['order-17'])
 })
 
@@ -248,8 +214,7 @@ test('client: no other address gets the key', async (t) => {
     })
   })
   const client = createClient({ baseUrl: url, apiKey: 'key', headers: { 'x-own': 'here' } })
-  const path = join(await mkdtemp(join(tmpdir(), 'client-')), 'a.caf')
-  t.after(() => rm(dirname(path), { recursive: true }))
+  const path = join(temporaryFolder(t), 'a.caf')
   const bytes = new Blob([FILE_BYTES])
   const file = { ...createFileBody(), purpose: 'audio.separate.input' } as const
   await writeFile(path, FILE_BYTES)
@@ -265,16 +230,30 @@ test('client: no other address gets the key', async (t) => {
   }
 })
 
-test('client: bytes that are not a file are sent from memory or as a stream', async (t) => {
-  const { client } = await start(t)
-  for (const bytes of [
-    new Blob([FILE_BYTES]),
-    [FILE_BYTES.subarray(0, 3), FILE_BYTES.subarray(3)],
+test('client: media is sent from a file, from memory or as a stream, with its progress', async (t) => {
+  const { client, path } = await start(t)
+  const halves = [Buffer.alloc(2 ** 19), Buffer.alloc(2 ** 19)]
+  await writeFile(path, Buffer.concat(halves))
+  const media = { name: 'concert.m4a', contentType: 'audio/mp4' }
+  const file = {
+    ...createFileBody({ file_size: 2 ** 20 }),
+    purpose: 'audio.separate.input',
+  } as const
+  for (const upload of [
+    (onProgress: (part: number) => void) => client.upload(path, 'audio/mp4', onProgress),
+    (onProgress: (part: number) => void) =>
+      client.uploadBlob({ ...media, bytes: new Blob(halves) }, onProgress),
   ]) {
-    const file = await client.createFile({ ...createFileBody(), purpose: 'audio.separate.input' })
-    await client.send(file, bytes instanceof Blob ? bytes : ReadableStream.from(bytes))
-    assert.equal((await client.file(file.file_id)).status, 'uploaded')
+    const parts: number[] = []
+    const fileId = await upload((part) => parts.push(part))
+    assert.equal((await client.file(fileId)).status, 'uploaded')
+    assert.ok(parts.length > 1, 'it comes more than once')
+    assert.deepEqual(parts, [...new Set(parts)].sort(), 'it grows')
+    assert.equal(parts.at(-1), 1)
   }
+  const created = await client.createFile(file)
+  await client.send(created, ReadableStream.from(halves))
+  assert.equal((await client.file(created.file_id)).status, 'uploaded')
 })
 
 test('client: following continues on a new stream when one ends', async (t) => {
@@ -291,28 +270,6 @@ test('client: following continues on a new stream when one ends', async (t) => {
   assert.deepEqual(seen.slice(0, 2), ['IN_QUEUE', 'IN_QUEUE'])
   assert.equal(seen.at(-1), 'FAILED')
   await assert.rejects(client.wait(submitted), { name: 'ApiError', code: 'CANCELED' })
-})
-
-test('client: a submit whose response is lost counts once', async (t) => {
-  const { gateway, address, path, client } = await start(t)
-  const fileId = await client.upload(path, 'audio/mp4')
-  let lost = 0
-  const { url } = await serve(t, (request, reply) => {
-    void text(request).then(async (body) => {
-      const { authorization = '', 'idempotency-key': key } = request.headers
-      const headers = { authorization, 'content-type': 'application/json' }
-      const answer = await fetch(address + request.url, {
-        ...{ method: 'POST', body },
-        headers: { ...headers, 'idempotency-key': String(key) },
-      })
-      if (lost++ === 0) return reply.destroy()
-      reply.writeHead(answer.status).end(await answer.text())
-    })
-  })
-  const through = createClient({ baseUrl: url, apiKey: gateway.key })
-  const submitted = await through.submit({ input: { prompt: 'a bell', file_id: fileId } })
-  const { data } = await client.list()
-  assert.deepEqual([lost, data.map((one) => one.request_id)], [2, [submitted.request_id]])
 })
 
 const completed: RequestListener = (_, reply) =>

@@ -18,62 +18,28 @@ import { Account } from '../../gateway/accounts/schemas.ts'
 import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
 import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
 import { insertRequest } from '../../gateway/store/requests.ts'
-import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { assertMediaSums } from '../support/gateway/media-sums.ts'
 import { meteredAccount } from '../support/gateway/metered.ts'
-import { startSeparationClient } from '../support/clients/separation-client.ts'
-import {
-  API,
-  complete,
-  createFileBody,
-  startGateway,
-  submitted,
-  uploadFile,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { assertRefused, startSeparationClient } from '../support/clients/separation-client.ts'
+import { ADMIN, admin, type Method } from '../support/gateway/admin.ts'
+import { exchange, listModels, newCode, openSession } from '../support/gateway/page-session.ts'
+import { API, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 import { leftRows, onDisk } from '../support/gateway/stored.ts'
-
-const TOKEN = 'the-admin-token-of-this-test'
-
-const accountOf = async (gateway: Pick<Gateway, 'call'>): Promise<string> =>
-  (await gateway.call('GET', '/v1/account')).json().account_id
-
-const statusOf = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
-  gateway.call('GET', `${API}/requests/${requestId}/status`)
+import { webhookSender } from '../support/gateway/webhook-sender.ts'
 
 /** As gateways do it, until nothing is left to do. */
 async function closeAll({ deps }: Gateway): Promise<void> {
   while ((await closeAccounts(deps)) > 0);
 }
 
-/** Opens a session of the page; answers what calls with it give. */
-async function openSession(gateway: Gateway) {
-  const authorization = `Bearer ${gateway.key}`
-  const made = await gateway.call('POST', '/playground/codes', { headers: { authorization } })
-  const { code } = made.json()
-  const opened = await gateway.call('POST', '/playground/sessions', { body: { code } })
-  assert.equal(opened.statusCode, 201)
-  const cookie = String(opened.headers['set-cookie']).split(';')[0]!
-  return () => gateway.call('GET', '/playground/v1/models', { headers: { cookie } })
-}
-
-const newCode = async (gateway: Gateway): Promise<string> => {
-  const headers = { authorization: `Bearer ${gateway.key}` }
-  return (await gateway.call('POST', '/playground/codes', { headers })).json().code
-}
-
 test('extension: the keys of a disabled account are refused by name, and work again once enabled', async (t) => {
   const gateway = await startGateway(t)
-  const accountId = await accountOf(gateway)
+  const { accountId } = gateway
   const grpc = await startSeparationClient(t, gateway)
-  const listed = () =>
-    grpc.call('List', {}).then(
-      () => 'OK',
-      (error) => error.metadata.get('winnow-code')[0],
-    )
+  const list = () => grpc.call('List', {})
   const other = await gateway.newKey()
-  const inSession = await openSession(gateway)
+  const session = await openSession(gateway)
   const code = await newCode(gateway)
   assert.equal((await disableAccount(gateway.deps, accountId)).status, 'disabled')
   for (const [method, url] of [
@@ -84,7 +50,7 @@ test('extension: the keys of a disabled account are refused by name, and work ag
   ] as const) {
     assertError(await gateway.call(method, url), 'ACCOUNT_DISABLED')
   }
-  assert.equal(await listed(), 'ACCOUNT_DISABLED')
+  await assertRefused(list(), 'PERMISSION_DENIED', 'ACCOUNT_DISABLED')
   const scoped = await createKey(gateway.deps, { account_id: accountId, scopes: ['models:read'] })
   assertError(await gateway.call('GET', '/v1/models', { key: scoped.key }), 'ACCOUNT_DISABLED')
   const wrong = `sep_${keyIdOf(gateway.key)}_${'0'.repeat(64)}`
@@ -93,102 +59,85 @@ test('extension: the keys of a disabled account are refused by name, and work ag
 
   assert.equal((await enableAccount(gateway.deps, accountId)).status, 'active')
   assert.equal((await gateway.call('GET', '/v1/models')).statusCode, 200)
-  assert.equal(await listed(), 'OK')
-  assertError(await inSession(), 'UNAUTHENTICATED')
-  const late = await gateway.call('POST', '/playground/sessions', { body: { code } })
-  assertError(late, 'UNAUTHENTICATED')
-})
+  await list()
+  assertError(await listModels(gateway, session), 'UNAUTHENTICATED')
+  assertError(await exchange(gateway, code), 'UNAUTHENTICATED')
 
-test('extension: a session that begins as its account is disabled opens nothing', async (t) => {
-  const gateway = await startGateway(t)
-  const accountId = await accountOf(gateway)
-  const inSession = await openSession(gateway)
-  assert.equal((await inSession()).statusCode, 200)
-  await gateway.store
-    .updateTable('accounts')
-    .set({ disabled_at: 'now' })
-    .where('account_id', '=', accountId)
-    .execute()
-  assertError(await inSession(), 'UNAUTHENTICATED')
+  const begun = await openSession(gateway) // as the account is disabled
+  assert.equal((await listModels(gateway, begun)).statusCode, 200)
+  await gateway.store.updateTable('accounts').set({ disabled_at: 'now' }).execute()
+  assertError(await listModels(gateway, begun), 'UNAUTHENTICATED')
 })
 
 test('extension: requests of a disabled account are canceled and cost nothing; all else stays', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { accountId, own, balance } = await meteredAccount(gateway, 60)
-  const done = await submitted(own)
-  await complete(gateway, done)
-  const waiting = await submitted(own, {}, { webhookUrl: 'https://hooks.test/x' })
-  const underWay = await submitted(own)
+  const done = await own.completed()
+  const waiting = await own.submitted({}, { webhookUrl: 'https://hooks.test/x' })
+  const underWay = await own.submitted()
   await gateway.event('started', underWay)
-  const others = await submitted(gateway)
+  const others = await gateway.submitted()
   const before = await onDisk(gateway)
 
   await disableAccount(gateway.deps, accountId)
   await closeAll(gateway)
   assert.throws(() => gateway.broker.jobOf(waiting))
   assert.deepEqual(gateway.canceled, [underWay])
-  assert.equal((await statusOf(gateway, others)).json().status, 'IN_QUEUE')
+  assert.equal((await gateway.statusOf(others)).status, 'IN_QUEUE')
   assert.deepEqual(await balance(), [47, 0])
   assert.deepEqual(await onDisk(gateway), before)
   const posts: string[] = []
-  const sender = new WebhookSender({
-    ...gateway.deps,
-    encryptionKeys: gateway.deps.config.encryptionKeys,
-    attemptsMax: 4,
-    hostAttemptsMax: 4,
-    post: async (_url, { body }) => {
-      posts.push(body.toString())
-      return { status: 200, retryAfter: undefined }
-    },
-  })
-  await sender.startDue()
-  await sender.idle()
+  const post = async (_url: string, { body }: { body: Buffer }) => {
+    posts.push(body.toString())
+    return { status: 200, retryAfter: undefined }
+  }
+  await webhookSender(gateway, { post }).send()
   assert.equal(posts.length, 1, 'its webhook is sent')
   assert.match(posts[0]!, /CANCELED/)
 
   await enableAccount(gateway.deps, accountId)
   await closeAll(gateway)
   for (const requestId of [waiting, underWay]) {
-    const { status, error } = (await statusOf(own, requestId)).json()
+    const { status, error } = await own.statusOf(requestId)
     assert.deepEqual([status, error.code], ['FAILED', 'CANCELED'])
     assert.equal(error.message, 'An operator has disabled the account.')
   }
-  const result = await own.call('GET', `${API}/requests/${done}/result`)
+  const result = await own.getResult(done)
   assert.equal((await gateway.call('GET', result.json().data.target.url)).statusCode, 200)
 })
 
 test('extension: a submit under way as its account is disabled is canceled later', async (t) => {
   const gateway = await startGateway(t)
-  const accountId = await accountOf(gateway)
-  const fileId = await uploadFile(gateway)
+  const { accountId } = gateway
+  const fileId = await gateway.uploadFile()
   await disableAccount(gateway.deps, accountId)
   await closeAll(gateway)
   const body = { input: { prompt: 'a bell', file_id: fileId } }
   const caller = { account_id: accountId, own_priority: null } // its key was checked before
   await submitDirectly(gateway.deps, caller, { body })
   await closeAll(gateway)
-  const rows = await gateway.store.selectFrom('requests').select('status').execute()
-  assert.deepEqual(rows, [{ status: 'FAILED' }])
+  const rows = await gateway.rows('requests')
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['FAILED'],
+  )
 })
 
 test('extension: a deleted account leaves its ledger, use by day and changes, and nothing else', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own } = await meteredAccount(gateway, 60)
-  const paid = await submitted(own, {}, { webhookUrl: 'https://hooks.test/x' })
-  await complete(gateway, paid)
-  const chained = { prompt: 'a bell', request_id: paid, output: 'residual' }
-  const reply = await own.call('POST', `${API}/audio/separate`, { body: { input: chained } })
-  assert.equal(reply.statusCode, 202)
-  await submitted(own)
-  await own.call('POST', '/v1/files', { body: createFileBody() })
+  const paid = await own.completed({}, { webhookUrl: 'https://hooks.test/x' })
+  await own.submitted({ request_id: paid, output: 'residual' })
+  await own.submitted()
+  await own.createFile()
   const { key, key_id: keyId } = await createKey(gateway.deps, {
     account_id: accountId,
     scopes: SCOPES,
   })
-  const inSession = await openSession({ ...gateway, key })
-  const deducted = () =>
-    gateway.store.selectFrom('ledger').selectAll().where('kind', '=', 'deduct').execute()
+  const session = await openSession(gateway, key)
+  const deducted = async () =>
+    (await gateway.rows('ledger')).filter(({ kind }) => kind === 'deduct')
   const paidBefore = await deducted()
 
   gateway.clock.advance(1)
@@ -197,21 +146,18 @@ test('extension: a deleted account leaves its ledger, use by day and changes, an
   assert.deepEqual([deleted.name, deleted.status], ['', 'deleted'])
   assertError(await gateway.call('GET', '/v1/models', { key }), 'UNAUTHENTICATED')
   assertError(await own.call('GET', '/v1/models'), 'UNAUTHENTICATED')
-  assertError(await inSession(), 'UNAUTHENTICATED')
+  assertError(await listModels(gateway, session), 'UNAUTHENTICATED')
   await closeAll(gateway)
   assert.deepEqual(await onDisk(gateway), [])
   assert.deepEqual(await leftRows(gateway), [])
-  assert.deepEqual(await gateway.store.selectFrom('page_sessions').selectAll().execute(), [])
+  assert.deepEqual(await gateway.rows('page_sessions'), [])
   assert.deepEqual((await allKeys(gateway.deps, accountId)).data, [])
 
   assert.deepEqual(await deducted(), paidBefore)
-  const [day] = await gateway.store.selectFrom('usage_days').selectAll().execute()
+  const [day] = await gateway.rows('usage_days')
   assert.deepEqual([day?.account_id, day?.completed, day?.failed], [accountId, 1, 2])
-  const { balance_seconds, reserved_seconds, media_bytes } = await showAccount(
-    gateway.deps,
-    accountId,
-  )
-  assert.deepEqual([balance_seconds, reserved_seconds, media_bytes], [47, 0, 0])
+  const left = await showAccount(gateway.deps, accountId)
+  assert.deepEqual([left.balance_seconds, left.reserved_seconds, left.media_bytes], [47, 0, 0])
   const { data: changes } = await latestChanges(gateway.deps, { accountId, limit: 10 })
   assert.equal(changes[0]?.action, 'account.delete')
   const { keys } = JSON.parse(changes[0]!.details)
@@ -241,11 +187,11 @@ test('extension: nothing is done with a deleted account, and the first one is no
 
 test('extension: so many rows are closed in one turn, and the turns after it take the rest', async (t) => {
   const gateway = await startGateway(t)
-  const accountId = await accountOf(gateway)
-  const requestId = await submitted(gateway)
-  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  const { accountId } = gateway
+  const requestId = await gateway.submitted()
+  const [row] = await gateway.rows('requests')
   for (let i = 0; i < 120; i++) {
-    await insertRequest(gateway.store, { ...row, request_id: `${requestId}_${i}` })
+    await insertRequest(gateway.store, { ...row!, request_id: `${requestId}_${i}` })
   }
   await disableAccount(gateway.deps, accountId)
   assert.equal(await closeAccounts(gateway.deps), 100)
@@ -261,11 +207,10 @@ test('extension: so many rows are closed in one turn, and the turns after it tak
 })
 
 test('extension: the admin API closes accounts, each change once on record', async (t) => {
-  const gateway = await startGateway(t, { config: { adminToken: TOKEN } })
-  const call = async (method: 'DELETE' | 'GET' | 'POST', path: string) => {
+  const gateway = await startGateway(t, ADMIN)
+  const call = async (method: Method, path: string) => {
     gateway.clock.advance(1)
-    const headers = { authorization: `Bearer ${TOKEN}` }
-    return gateway.app.inject({ method, url: `/admin/accounts/${path}`, headers })
+    return admin(gateway, method, `accounts/${path}`)
   }
   const { accountId } = await meteredAccount(gateway, 0)
   const states: [Parameters<typeof call>, Account['status']][] = [

@@ -7,26 +7,19 @@ import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
-import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { meteredAccount } from '../support/gateway/metered.ts'
-import { startSeparationClient } from '../support/clients/separation-client.ts'
+import { assertRefused, startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   ATTEMPT_ID,
-  complete,
-  createFileBody,
   FILE_BYTES,
-  outputsOf,
-  placed,
-  startGateway,
-  submitted,
-  uploadFile,
-  uploadOutputs,
   type Gateway,
+  outputsOf,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 import { leftRows, onDisk } from '../support/gateway/stored.ts'
+import { webhookSender } from '../support/gateway/webhook-sender.ts'
 
 const removeRequest = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
   gateway.call('DELETE', `${API}/requests/${requestId}`)
@@ -34,25 +27,20 @@ const removeRequest = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
 const removeFile = (gateway: Pick<Gateway, 'call'>, fileId: string) =>
   gateway.call('DELETE', `/v1/files/${fileId}`)
 
-const statusOf = (gateway: Gateway, requestId: string) =>
+const getStatus = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/status`)
 
 /** Submits a request and publishes its job; returns the ids of the request and its file. */
 async function withFile(gateway: Gateway) {
-  const requestId = await submitted(gateway)
-  const row = await gateway.store
-    .selectFrom('requests')
-    .select('file_id')
-    .where('request_id', '=', requestId)
-    .executeTakeFirstOrThrow()
-  return { requestId, fileId: row.file_id! }
+  const fileId = await gateway.uploadFile()
+  return { requestId: await gateway.submitted({ file_id: fileId }), fileId }
 }
 
 test('extension: a completed request is deleted with its outputs, and its file by itself', async (t) => {
   const gateway = await startGateway(t)
   const { requestId, fileId } = await withFile(gateway)
-  await complete(gateway, requestId)
-  const { data } = (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+  await gateway.complete(requestId)
+  const { data } = (await gateway.getResult(requestId)).json()
   const reply = await removeRequest(gateway, requestId)
   assert.equal(reply.statusCode, 204, reply.body)
   assert.equal(reply.body, '')
@@ -75,7 +63,7 @@ test('extension: a completed request is deleted with its outputs, and its file b
 test('extension: deleting a queued request cancels it first, and removes it from the queue', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 30)
-  const requestId = await submitted(own)
+  const requestId = await own.submitted()
   assert.deepEqual(await balance(), [30, 1])
   assert.equal((await removeRequest(own, requestId)).statusCode, 204)
   assert.throws(() => gateway.broker.jobOf(requestId))
@@ -84,26 +72,13 @@ test('extension: deleting a queued request cancels it first, and removes it from
   assert.equal(usage.data[0].failed, 1, 'usage outlives the request')
 })
 
-test('extension: deleting a request whose job is being published withdraws the job', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted({ ...gateway, publish: async () => undefined } as Gateway)
-  const publishJob = gateway.broker.publishJob.bind(gateway.broker)
-  gateway.broker.publishJob = async (...args) => {
-    const sequence = await publishJob(...args)
-    assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
-    return sequence
-  }
-  await gateway.publish()
-  assert.throws(() => gateway.broker.jobOf(requestId))
-})
-
 test('extension: the engine working on a deleted request stops, and brings nothing back', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { requestId, fileId } = await withFile(gateway)
   const job = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
-  await uploadOutputs(gateway, job, { attemptId: 'attempt-0' })
+  await gateway.uploadOutputs(job, { attemptId: 'attempt-0' })
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
   assert.deepEqual(gateway.canceled, [requestId])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
@@ -114,9 +89,9 @@ test('extension: the engine working on a deleted request stops, and brings nothi
   for (const type of ['started', 'measured', 'released', 'failed'] as const) {
     await gateway.event(type, requestId)
   }
-  const outputs = placed(outputsOf(job), ATTEMPT_ID)
+  const outputs = outputsOf(job, ATTEMPT_ID)
   await gateway.event('completed', requestId, { outputs })
-  assertError(await statusOf(gateway, requestId), 'NOT_FOUND')
+  assertError(await getStatus(gateway, requestId), 'NOT_FOUND')
   await sweep(gateway.deps)
   assert.deepEqual(await leftRows(gateway), ['files'])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
@@ -124,7 +99,7 @@ test('extension: the engine working on a deleted request stops, and brings nothi
 
 test("extension: bytes stored behind the gateway's back are removed with a late completed event", async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
   const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), {
@@ -143,11 +118,8 @@ test('extension: media that a running request needs is only deleted after the re
   const refused = await removeFile(gateway, fileId)
   assertError(refused, 'MEDIA_IN_USE')
   assert.match(refused.json().error.message, new RegExp(first))
-  await complete(gateway, first)
-  const chained = await gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { prompt: 'a bell', request_id: first, output: 'residual' } },
-  })
-  const second = chained.json().request_id
+  await gateway.complete(first)
+  const second = await gateway.submitted({ request_id: first, output: 'residual' })
   assertError(await removeRequest(gateway, first), 'MEDIA_IN_USE')
   assert.equal((await removeFile(gateway, fileId)).statusCode, 204)
   assert.equal((await removeRequest(gateway, second)).statusCode, 204)
@@ -158,23 +130,14 @@ test('extension: media that a running request needs is only deleted after the re
 test('extension: a concurrent submit gets the file, or the file is deleted, but never both', async (t) => {
   const gateway = await startGateway(t)
   for (let round = 0; round < 5; round++) {
-    const fileId = await uploadFile(gateway)
-    const { account_id } = await gateway.store
-      .selectFrom('files')
-      .selectAll()
-      .where('file_id', '=', fileId)
-      .executeTakeFirstOrThrow()
-    const body = { input: { prompt: 'a bell', file_id: fileId } }
+    const fileId = await gateway.uploadFile()
     const [submitting, deleting] = await Promise.all([
-      submitDirectly(gateway.deps, { account_id, own_priority: null }, { body }).then(
-        () => 'accepted',
-        (error) => error.code,
-      ),
+      gateway.submit({ file_id: fileId }),
       removeFile(gateway, fileId),
     ])
-    if (submitting === 'accepted') assertError(deleting, 'MEDIA_IN_USE')
+    if (submitting.statusCode === 202) assertError(deleting, 'MEDIA_IN_USE')
     else {
-      assert.ok(['FILE_EXPIRED', 'INVALID_PARAMETER'].includes(submitting), submitting)
+      assert.match(submitting.json().error.code, /^(FILE_EXPIRED|INVALID_PARAMETER)$/)
       assert.equal(deleting.statusCode, 204)
     }
   }
@@ -182,7 +145,7 @@ test('extension: a concurrent submit gets the file, or the file is deleted, but 
 
 test('extension: a deleted file that was never uploaded accepts no upload', async (t) => {
   const gateway = await startGateway(t)
-  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  const created = (await gateway.createFile()).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
   gateway.disk.stage = async (...args) => {
     const staged = await stage(...args)
@@ -198,9 +161,8 @@ test('extension: a deleted file that was never uploaded accepts no upload', asyn
 
 test('extension: an upload that a bucket accepts while its file is being deleted leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
-  const { file_id: fileId } = (
-    await gateway.call('POST', '/v1/files', { body: createFileBody() })
-  ).json()
+  const created = await gateway.createFile()
+  const fileId = created.json().file_id
   const storedKeys = new Set<string>()
   const upload = { bytes: FILE_BYTES.length, arrivedAt: gateway.clock.now() }
   const bucket = {
@@ -215,21 +177,20 @@ test('extension: an upload that a bucket accepts while its file is being deleted
     remove: async (key: string) => void storedKeys.delete(key),
   } as unknown as Bucket
   const uploads = new PendingUploads({ ...gateway.deps, mediaStore: bucket })
-  const file = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
-  await uploads.accept(file)
+  const [file] = await gateway.rows('files')
+  await uploads.accept(file!)
   assert.deepEqual([...storedKeys], [])
 })
 
 test('extension: bytes that cannot be deleted now are deleted later, even by the next process', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
+  const requestId = await gateway.completed()
   const { remove } = gateway.disk
   gateway.disk.remove = async () => {
     throw new Error('the disk is away')
   }
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
-  assertError(await statusOf(gateway, requestId), 'NOT_FOUND')
+  assertError(await getStatus(gateway, requestId), 'NOT_FOUND')
   assert.equal((await onDisk(gateway)).length, 6)
   gateway.disk.remove = remove
   await sweep(gateway.deps)
@@ -240,30 +201,20 @@ test('extension: the webhook of a deleted request is not sent, even if it was ab
   const gateway = await startGateway(t)
   const webhookUrl = 'https://hooks.test/x'
   const posts: string[] = []
-  const sender = new WebhookSender({
-    ...gateway.deps,
-    encryptionKeys: gateway.deps.config.encryptionKeys,
-    attemptsMax: 4,
-    hostAttemptsMax: 4,
+  const sender = webhookSender(gateway, {
     post: async (url) => {
       posts.push(url)
       assert.equal((await removeRequest(gateway, second)).statusCode, 204)
       return { status: 500, retryAfter: undefined }
     },
   })
-  const first = await submitted(gateway, {}, { webhookUrl })
-  await complete(gateway, first)
-  await removeRequest(gateway, first)
-  await sender.startDue()
-  await sender.idle()
+  await removeRequest(gateway, await gateway.completed({}, { webhookUrl }))
+  await sender.send()
   assert.deepEqual(posts, [])
-  const second = await submitted(gateway, {}, { webhookUrl })
-  await complete(gateway, second)
-  await sender.startDue()
-  await sender.idle()
+  const second = await gateway.completed({}, { webhookUrl })
+  await sender.send()
   gateway.clock.advance(10 * 60_000)
-  await sender.startDue()
-  await sender.idle()
+  await sender.send()
   assert.equal(posts.length, 1, 'the try under way was the last')
   assert.deepEqual(await leftRows(gateway), ['files'])
 })
@@ -272,22 +223,14 @@ test('grpc: requests and files are deleted, the latter by keys that may write fi
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const { requestId, fileId } = await withFile(gateway)
-  const codeOf = (calling: Promise<unknown>) =>
-    calling.then(
-      () => 'OK',
-      (error) => error.metadata.get('winnow-code')[0],
-    )
-  assert.equal(await codeOf(call('DeleteFile', { file_id: fileId })), 'MEDIA_IN_USE')
+  const removeFileWith = (key = gateway.key) => call('DeleteFile', { file_id: fileId }, { key })
+  await assertRefused(removeFileWith(), 'FAILED_PRECONDITION', 'MEDIA_IN_USE')
   assert.deepEqual(await call('Delete', { request_id: requestId }), {})
-  assert.equal(await codeOf(call('Delete', { request_id: requestId })), 'NOT_FOUND')
-  const separating = { key: await gateway.newKey(['audio:separate']) }
-  const writing = { key: await gateway.newKey(['files:write']) }
-  assert.equal(
-    await codeOf(call('DeleteFile', { file_id: fileId }, separating)),
-    'PERMISSION_DENIED',
-  )
-  assert.equal(await codeOf(call('DeleteFile', { file_id: fileId }, writing)), 'NOT_FOUND')
-  assert.deepEqual(await call('DeleteFile', { file_id: fileId }), {})
-  assert.equal(await codeOf(call('Get', { request_id: requestId }, writing)), 'PERMISSION_DENIED')
+  await assertRefused(call('Delete', { request_id: requestId }), 'NOT_FOUND', 'NOT_FOUND')
+  const separating = await gateway.newKey(['audio:separate'])
+  await assertRefused(removeFileWith(separating), 'PERMISSION_DENIED', 'PERMISSION_DENIED')
+  const stranger = await gateway.newKey(['files:write'])
+  await assertRefused(removeFileWith(stranger), 'NOT_FOUND', 'NOT_FOUND')
+  assert.deepEqual(await removeFileWith(), {})
   assert.deepEqual(await onDisk(gateway), [])
 })

@@ -12,7 +12,7 @@ import { createUrlChecks } from '../../gateway/requests/submit/url-checks.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { startNameServer } from '../support/http/name-server.ts'
 import { serve } from '../support/http/serve.ts'
-import { API, callWith, startGateway, uploadFile } from '../support/gateway/start-gateway.ts'
+import { API, startGateway, withKey } from '../support/gateway/start-gateway.ts'
 
 const timeout = 60_000
 const FOREVER = 600_000
@@ -43,8 +43,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
     names,
     /** Submits media at a host; adds the host to `settled` once the submit is answered. */
     submit: async (key: string, host: string, settled: string[] = []) => {
-      const body = { input: { prompt: 'a bell', audio_url: at(host) } }
-      const reply = await callWith(gateway, key)('POST', `${API}/audio/separate`, { body })
+      const reply = await withKey(gateway, key).submit({ audio_url: at(host) })
       settled.push(host)
       return reply
     },
@@ -68,14 +67,7 @@ test('40 addresses at slow name servers delay no other account', { timeout }, as
   const other = await gateway.newKey()
   assert.equal((await submit(other, 'fast.example')).statusCode, 202)
   assert.deepEqual(settled, [])
-  const webhookUrl = 'https://hooks.example/'
-  const input = {
-    prompt: 'a bell',
-    file_id: await uploadFile({ ...gateway, call: callWith(gateway, other) }),
-  }
-  const hooked = await callWith(gateway, other)('POST', `${API}/audio/separate`, {
-    body: { input, webhookUrl },
-  })
+  const hooked = await withKey(gateway, other).submit({}, { webhookUrl: 'https://hooks.example/' })
   assert.equal(hooked.statusCode, 202, hooked.body)
   assert.deepEqual(settled, [])
   assert.equal((await names.whenAsked(22)).length, 22, 'the rest of the 40 has not been begun')

@@ -5,12 +5,10 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createFalClient, type FalClient, type QueueStatus } from '@fal-ai/client'
 import {
-  complete,
   FILE_BYTES,
-  firstRequest,
-  startGateway,
   type Gateway,
   type GatewayOptions,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 
 const MODEL = 'fal-ai/sam-audio/separate'
@@ -37,7 +35,7 @@ const clientOf = (address: string, key: string): FalClient =>
 
 /** Completes the first request like an engine while the client's call `work` is running. */
 async function completeDuring<T>(gateway: Gateway, work: Promise<T>): Promise<T> {
-  await complete(gateway, await firstRequest(gateway))
+  await gateway.complete(await gateway.firstRequest())
   return work
 }
 
@@ -80,20 +78,15 @@ test('a webhook has the shape of fal, whether a request completes or fails', asy
       webhookUrl: HOOK,
     })
     await gateway.publish()
-    const sent = async () =>
-      JSON.parse(
-        (
-          await gateway.store
-            .selectFrom('deliveries')
-            .selectAll()
-            .where('request_id', '=', id)
-            .executeTakeFirstOrThrow()
-        ).body,
-      ) as Record<string, any>
+    const sent = async () => {
+      const deliveries = await gateway.rows('deliveries')
+      const delivery = deliveries.find(({ request_id }) => request_id === id)
+      return JSON.parse(delivery!.body) as Record<string, any>
+    }
     return { id, sent }
   }
   const completed = await submit()
-  await complete(gateway, completed.id)
+  await gateway.complete(completed.id)
   const { payload, ...ok } = await completed.sent()
   const { id } = completed
   assert.deepEqual(ok, { request_id: id, gateway_request_id: id, status: 'OK' })
@@ -127,16 +120,10 @@ test('fal.run waits for the result, and fal.queue.cancel ends a request', async 
 test('fal.run cancels its request if it may not wait for it, or if its client disconnects', async (t) => {
   const { gateway, fal, address } = await start(t, { streamsMaxPerAccount: 1 })
   const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
-  const running = async () => {
-    const rows = await gateway.store.selectFrom('requests').select('error_code').execute()
-    return rows.filter((row) => row.error_code === null).length
-  }
+  const running = async () =>
+    (await gateway.rows('requests')).filter((row) => row.error_code === null).length
   const { request_id: waiting } = await fal.queue.submit(MODEL, { input })
-  const { account_id: accountId } = await gateway.store
-    .selectFrom('requests')
-    .select('account_id')
-    .executeTakeFirstOrThrow()
-  const watch = gateway.feed.watch(waiting, accountId)
+  const watch = gateway.feed.watch(waiting, gateway.accountId)
   await assert.rejects(fal.run(MODEL, { input }), { status: 429 })
   assert.equal(await running(), 1, 'the one that was submitted')
   const stream = `${address}/fal/queue/fal-ai/sam-audio/requests/${waiting}/status/stream`

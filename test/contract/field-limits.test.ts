@@ -1,29 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { fc } from '../support/basics/property.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
-import { API, createFileBody, startGateway, uploadFile } from '../support/gateway/start-gateway.ts'
+import { API, FILE_BYTES, startGateway } from '../support/gateway/start-gateway.ts'
 
-const create = (fields: object) => ({ body: createFileBody(fields) })
-
-test('8 file_size is from 1 to 524288000', async (t) => {
+test('8 the fields of a file have limits: file_size is from 1 to 524288000', async (t) => {
   const gateway = await startGateway(t)
+  const create = (fields: object) => gateway.createFile(fields)
+  const refused = async (fields: object, ...error: [Parameters<typeof assertError>[1], string]) =>
+    assertError(await create(fields), ...error)
   for (const file_size of [1, 524_288_000]) {
-    assert.equal((await gateway.call('POST', '/v1/files', create({ file_size }))).statusCode, 201)
+    assert.equal((await create({ file_size })).statusCode, 201)
   }
   for (const file_size of [0, -1, 524_288_001]) {
-    const reply = await gateway.call('POST', '/v1/files', create({ file_size }))
-    assertError(reply, 'INVALID_PARAMETER', 'file_size')
+    await refused({ file_size }, 'INVALID_PARAMETER', 'file_size')
   }
   for (const file_size of ['8', 1.5, null, undefined]) {
-    const reply = await gateway.call('POST', '/v1/files', create({ file_size }))
-    assertError(reply, 'INVALID_REQUEST', 'file_size')
+    await refused({ file_size }, 'INVALID_REQUEST', 'file_size')
   }
-})
-
-test('8 the other fields of a file have limits, too', async (t) => {
-  const gateway = await startGateway(t)
-  const refused = async (fields: object, ...error: [Parameters<typeof assertError>[1], string]) =>
-    assertError(await gateway.call('POST', '/v1/files', create(fields)), ...error)
   await refused({ file_name: '' }, 'INVALID_PARAMETER', 'file_name')
   await refused({ file_name: 'x'.repeat(256) }, 'INVALID_PARAMETER', 'file_name')
   await refused({ purpose: 'other' }, 'INVALID_PARAMETER', 'purpose')
@@ -46,8 +40,7 @@ test('8 the other fields of a file have limits, too', async (t) => {
     ...['application/ogg', 'Application/Octet-Stream', 'application/ogg; codecs=vorbis'],
     ...['audio/wav ;\tcodecs="1"', 'video/webm;codecs=vp9,opus'],
   ]) {
-    const reply = await gateway.call('POST', '/v1/files', create({ content_type }))
-    assert.equal(reply.statusCode, 201)
+    assert.equal((await create({ content_type })).statusCode, 201, content_type)
   }
 })
 
@@ -72,64 +65,52 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
 
 test('8 the options are accepted up to their limits and not beyond', async (t) => {
   const gateway = await startGateway(t)
-  const file_id = await uploadFile(gateway)
-  const submit = (input: object) =>
-    gateway.call('POST', `${API}/audio/separate`, {
-      body: { input: { prompt: 'x', file_id, ...input } },
-    })
+  const file_id = await gateway.uploadFile()
+  const send = (input: object) => gateway.submit({ file_id, ...input })
   for (const [field, inside, outside] of LIMITS) {
     for (const value of inside) {
-      const reply = await submit({ [field]: value })
+      const reply = await send({ [field]: value })
       assert.equal(reply.statusCode, 202, `${field} ${value}: ${reply.body}`)
     }
     for (const value of outside) {
-      assertError(await submit({ [field]: value }), 'INVALID_PARAMETER', `input.${field}`)
+      assertError(await send({ [field]: value }), 'INVALID_PARAMETER', `input.${field}`)
     }
   }
 })
 
 test('8 webhookSecret has 16 to 256 characters, metadata 16 KiB as JSON', async (t) => {
   const gateway = await startGateway(t)
-  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
-  const submit = (fields: object) =>
-    gateway.call('POST', `${API}/audio/separate`, {
-      body: { input, webhookUrl: 'https://a.example/', ...fields },
-    })
+  const file_id = await gateway.uploadFile()
+  const send = (fields: object) =>
+    gateway.submit({ file_id }, { webhookUrl: 'https://a.example/', ...fields })
   for (const webhookSecret of ['x'.repeat(16), 'x'.repeat(256), '🎻'.repeat(256)]) {
-    assert.equal((await submit({ webhookSecret })).statusCode, 202, webhookSecret)
+    assert.equal((await send({ webhookSecret })).statusCode, 202, webhookSecret)
   }
   for (const webhookSecret of ['', 'x'.repeat(15), 'x'.repeat(257)]) {
-    assertError(await submit({ webhookSecret }), 'INVALID_PARAMETER', 'webhookSecret')
+    assertError(await send({ webhookSecret }), 'INVALID_PARAMETER', 'webhookSecret')
   }
   const metadata = (bytes: number) => ({ metadata: { x: 'ü'.repeat((bytes - 8) / 2) } })
-  assert.equal((await submit(metadata(16_384))).statusCode, 202)
-  assertError(await submit(metadata(16_386)), 'INVALID_PARAMETER', 'metadata')
+  assert.equal((await send(metadata(16_384))).statusCode, 202)
+  assertError(await send(metadata(16_386)), 'INVALID_PARAMETER', 'metadata')
   const webhookUrl = `https://a.example/${'x'.repeat(2_048)}`
-  assertError(await submit({ webhookUrl }), 'INVALID_PARAMETER', 'webhookUrl')
+  assertError(await send({ webhookUrl }), 'INVALID_PARAMETER', 'webhookUrl')
 })
 
 test('8 any chunk_overlap within its limits is accepted with any max_chunk_duration', async (t) => {
   const gateway = await startGateway(t)
-  const file_id = await uploadFile(gateway)
   for (const [max_chunk_duration, chunk_overlap] of [
     [10, 30],
-    [10, 10],
     [0.001, 30],
     [300, 0],
   ]) {
-    const reply = await gateway.call('POST', `${API}/audio/separate`, {
-      body: { input: { prompt: 'x', file_id, max_chunk_duration, chunk_overlap } },
-    })
-    assert.equal(reply.statusCode, 202, reply.body)
-    await gateway.publish()
-    const { options } = gateway.broker.jobOf(reply.json().request_id)
-    assert.equal(options.chunk_overlap, chunk_overlap)
+    const requestId = await gateway.submitted({ max_chunk_duration, chunk_overlap })
+    assert.equal(gateway.broker.jobOf(requestId).options.chunk_overlap, chunk_overlap)
   }
 })
 
 test('a body may have at most 10,000 values, so that reading it twice is bounded', async (t) => {
   const gateway = await startGateway(t)
-  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
+  const input = { prompt: 'x', file_id: await gateway.uploadFile() }
   const send = (url: string, values: number) => {
     const ignored = Array.from({ length: values }, () => 1)
     return gateway.call('POST', url, { body: { input, ignored } })
@@ -141,4 +122,114 @@ test('a body may have at most 10,000 values, so that reading it twice is bounded
     assertError(refused, 'INVALID_REQUEST')
     assert.match(refused.json().error.message, /more than 10000 values/)
   }
+})
+
+/** Text of characters that headers, file names and databases each treat differently. */
+const anyText = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      '\0',
+      '\t',
+      '\n',
+      '\r',
+      '\u007f',
+      '\u0085',
+      '"',
+      '\\',
+      '/',
+      ';',
+      '%',
+      '\ud800',
+      '\udc00',
+    ),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.constantFrom('a', '.', ' ', 'é', '音', '🎻'),
+  ),
+  maxLength: 30,
+})
+
+const anyMediaType = fc
+  .tuple(
+    fc.constantFrom('audio/mp4', 'video/webm', 'AUDIO/x-m4a'),
+    fc.oneof(
+      anyText,
+      fc.constant(''),
+      anyText.map((text) => `;${text}`),
+      anyText.map((text) => `\n; a=${text}`),
+    ),
+  )
+  .map((parts) => parts.join(''))
+
+test('2.4 every name that create-file accepts can be downloaded, with headers that state it', async (t) => {
+  const gateway = await startGateway(t)
+  let accepted = 0
+  await fc.assert(
+    fc.asyncProperty(anyText, anyMediaType, async (file_name, content_type) => {
+      const created = await gateway.createFile({ file_name, content_type })
+      if (created.statusCode !== 201) {
+        assert.ok([400, 415].includes(created.statusCode), created.body)
+        return
+      }
+      accepted += 1
+      const { file_id: fileId, upload_url: url } = created.json()
+      const file = (await gateway.call('GET', `/v1/files/${fileId}`)).json()
+      assert.equal(file.file_name, file_name, 'it is kept unchanged')
+      assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
+      const download = await gateway.disk.downloadUrl({
+        key: `inputs/${fileId}`,
+        audience: 'engine',
+        fileName: file_name,
+        expiresAt: gateway.clock.now() + 1_000,
+      })
+      const reply = await gateway.call('GET', download)
+      assert.equal(reply.statusCode, 200, reply.body)
+      assert.equal(reply.headers['content-type'], content_type)
+      const disposition = String(reply.headers['content-disposition'])
+      assert.match(disposition, /^attachment; filename[\x20-\x7e\xa0-\xff]+$/)
+    }),
+    { numRuns: 150 },
+  )
+  assert.ok(accepted >= 10, `${accepted} accepted`)
+})
+
+test('2.6 text with U+0000, or with half a surrogate pair, is refused, naming its field', async (t) => {
+  const gateway = await startGateway(t)
+  const file_id = await gateway.uploadFile()
+  const body = { input: { prompt: 'x', file_id }, webhookUrl: 'https://a.example/' }
+  for (const unfit of ['a\0b', 'a\ud800', '\udc00b']) {
+    const cases: [body: object, param: string][] = [
+      [{ ...body, input: { ...body.input, prompt: unfit } }, 'input.prompt'],
+      [{ ...body, input: { prompt: 'x', file_id: unfit } }, 'input.file_id'],
+      [
+        { ...body, input: { prompt: 'x', audio_url: `https://a.example/${unfit}` } },
+        'input.audio_url',
+      ],
+      [{ ...body, webhookUrl: `https://a.example/${unfit}` }, 'webhookUrl'],
+      [{ ...body, webhookSecret: `${unfit}0123456789abcdef` }, 'webhookSecret'],
+      [{ ...body, metadata: { a: [{ b: unfit }] } }, 'metadata.a[0].b'],
+      [{ ...body, metadata: { a: { [unfit]: 1 } } }, 'metadata.a'],
+    ]
+    for (const [submission, param] of cases) {
+      assertError(
+        await gateway.call('POST', `${API}/audio/separate`, { body: submission }),
+        'INVALID_PARAMETER',
+        param,
+      )
+    }
+    const reply = await gateway.createFile({ file_name: unfit })
+    assertError(reply, 'INVALID_PARAMETER', 'file_name')
+  }
+})
+
+test('2.7 the file name taken from an address has a limited length, and no control characters', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.submitted({ audio_url: `https://a.example/a%00b%0A${'c'.repeat(900)}.wav` })
+  const [row] = await gateway.store.selectFrom('requests').select('file_name').execute()
+  assert.equal(row?.file_name, `a_b_${'c'.repeat(251)}`)
+  const audio_url = `https://a.example/?${'ü'.repeat(8_173)}`
+  assert.equal(audio_url.length, 8_192)
+  await gateway.submitted({ audio_url: ` ${audio_url}\n` })
+  assert.equal(gateway.broker.jobs.size, 2, 'blanks around it do not count')
+  const tooLong = await gateway.submit({ audio_url: `${audio_url}c` })
+  assertError(tooLong, 'INVALID_PARAMETER', 'input.audio_url')
 })

@@ -2,22 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { COPY_NAME, FILES_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { Job } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
+import { temporaryFolder } from '../support/basics/temporary-folder.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   ATTEMPT_ID,
-  complete,
   FILE_BYTES,
-  startGateway,
-  submitted,
-  uploadFile,
   type Gateway,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 
 const FOLDER_NAME = 'job-1-aB9'
@@ -25,13 +22,12 @@ const FILE_NAME = `${FOLDER_NAME}/target`
 
 /** Starts a gateway next to an engine that has started a job. */
 async function start(t: TestContext) {
-  const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
-  t.after(() => rm(engineFolder, { recursive: true }))
+  const engineFolder = temporaryFolder(t)
   const folder = join(engineFolder, FOLDER_NAME)
   await mkdir(folder)
   await writeFile(join(folder, 'target'), 'a target')
   const gateway = await startGateway(t, { engineFolder })
-  const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
+  const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
   return { gateway, requestId, job, folder, engineFolder }
 }
@@ -79,22 +75,6 @@ test('7 all outputs are handed over in one call, or none of them', async (t) => 
   assert.deepEqual(await staged(gateway), [])
 })
 
-test('7 an invalid list of outputs is refused', async (t) => {
-  const { gateway, requestId, job } = await start(t)
-  const lists = [
-    '',
-    FILE_NAME,
-    `other=${FILE_NAME}`,
-    `target/x=${FILE_NAME}`,
-    `target=${FILE_NAME},`,
-  ]
-  for (const files of lists) assertError(await give(gateway, job, files), 'INVALID_REQUEST')
-  for (const attempt of ['', '../other']) {
-    assertError(await give(gateway, job, undefined, attempt), 'INVALID_REQUEST')
-  }
-  await assert.rejects(stat(pathOf(gateway, requestId)))
-})
-
 test('7 outputs handed over while another attempt completes are removed', async (t) => {
   const { gateway, requestId, job } = await start(t)
   const { mediaStore } = gateway.deps
@@ -105,7 +85,7 @@ test('7 outputs handed over while another attempt completes are removed', async 
       const files = (await adopt(names))!
       const place = async (key: string) => {
         await files.place(key)
-        await complete(gateway, requestId)
+        await gateway.complete(requestId)
       }
       return { ...files, place }
     },
@@ -120,13 +100,13 @@ test('7 outputs are handed over only at the address for it, and only until the r
   const headers = { [FILES_HEADER]: `target=${FILE_NAME}`, [ATTEMPT_HEADER]: ATTEMPT_ID }
   const forged = job.upload_urls.target!.replace('/target', '')
   assertError(await gateway.call('POST', forged, { headers }), 'PERMISSION_DENIED')
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   assertError(await give(gateway, job), 'REQUEST_FINISHED')
   assert.equal(await readFile(pathOf(gateway, requestId), 'utf8'), 'target')
   assert.deepEqual(await staged(gateway), [])
 })
 
-test('7 only a file in the shared folder is accepted', async (t) => {
+test('7 only a valid list of files in the shared folder is accepted', async (t) => {
   const { gateway, requestId, job, folder } = await start(t)
   await writeFile(join(folder, '..', '..', 'outside-of-it'), 'secret')
   t.after(() => rm(join(folder, '..', '..', 'outside-of-it')))
@@ -140,32 +120,34 @@ test('7 only a file in the shared folder is accepted', async (t) => {
     const files = `target=${FOLDER_NAME}/${path}`
     assertError(await give(gateway, job, files), 'INVALID_REQUEST')
   }
+  const wrong = [`other=${FILE_NAME}`, `target/x=${FILE_NAME}`, `target=${FILE_NAME},`]
+  for (const files of ['', FILE_NAME, ...wrong]) {
+    assertError(await give(gateway, job, files), 'INVALID_REQUEST')
+  }
+  for (const attempt of ['', '../other']) {
+    assertError(await give(gateway, job, undefined, attempt), 'INVALID_REQUEST')
+  }
   await assert.rejects(stat(pathOf(gateway, requestId)))
   assert.deepEqual(await staged(gateway), [])
 })
 
-test("7 a source is copied into the job's folder, so changes to the copy do not affect it", async (t) => {
+test("7 a source is copied into the job's folder, and sent if it can't be; no file is replaced", async (t) => {
   const { gateway, job, folder } = await start(t)
+  for (const name of ['job-1-none', '..', '']) {
+    assert.deepEqual((await fetchTo(gateway, job, name)).rawPayload, FILE_BYTES, name)
+  }
   const reply = await fetchTo(gateway, job)
   assert.equal(reply.statusCode, 204, reply.body)
   assert.deepEqual(await readFile(join(folder, COPY_NAME)), FILE_BYTES)
   await writeFile(join(folder, COPY_NAME), 'other')
   assert.deepEqual((await gateway.call('GET', job.source.url)).rawPayload, FILE_BYTES)
-})
-
-test("7 a source that can't be copied is sent, and no file is replaced", async (t) => {
-  const { gateway, job, folder } = await start(t)
-  for (const name of ['job-1-none', '..', '']) {
-    assert.deepEqual((await fetchTo(gateway, job, name)).rawPayload, FILE_BYTES, name)
-  }
-  await writeFile(join(folder, COPY_NAME), 'there before')
   assert.deepEqual((await fetchTo(gateway, job)).rawPayload, FILE_BYTES)
-  assert.equal(await readFile(join(folder, COPY_NAME), 'utf8'), 'there before')
+  assert.equal(await readFile(join(folder, COPY_NAME), 'utf8'), 'other')
 })
 
 test('7 without an engine on its host a gateway receives and sends bytes', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
+  const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
   assert.deepEqual([job.shared_folder, job.hand_over_url], [undefined, undefined])
   assert.deepEqual((await fetchTo(gateway, job)).rawPayload, FILE_BYTES)

@@ -2,26 +2,20 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { publishWaiting } from '../../gateway/requests/submit/job-publisher.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { keyIdOf } from '../../gateway/accounts/auth.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { assertMediaSums } from '../support/gateway/media-sums.ts'
+import { ADMIN, admin } from '../support/gateway/admin.ts'
 import {
   API,
-  callWith,
-  createFileBody,
+  byAnother,
   FILE_BYTES,
-  startGateway,
-  submit,
-  submitted,
-  uploadFile,
   type Gateway,
+  startGateway,
+  withKey,
 } from '../support/gateway/start-gateway.ts'
-
-const countRequests = async ({ store }: Gateway): Promise<number> =>
-  (await store.selectFrom('requests').select('request_id').execute()).length
 
 test('8 calls of a key beyond its limit answer 429 until the minute is over', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 3 })
@@ -45,10 +39,10 @@ test('8 calls of a key beyond its limit answer 429 until the minute is over', as
 
 test("8 the limit is each key's own, and what needs no key has none", async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 2 })
-  const fileId = await uploadFile(gateway, {})
+  const fileId = await gateway.uploadFile({})
   await gateway.call('GET', `/v1/files/${fileId}`)
   assertError(await gateway.call('GET', `/v1/files/${fileId}`), 'RATE_LIMITED')
-  const other = callWith(gateway, await gateway.newKey())
+  const { call: other } = await byAnother(gateway)
   assertError(await other('GET', `/v1/files/${fileId}`), 'NOT_FOUND')
   assertError(await gateway.call('GET', '/v1/models', { key: 'sep_wrong' }), 'UNAUTHENTICATED')
   for (const url of ['/healthz', '/readyz', '/v1/openapi.json']) {
@@ -61,8 +55,8 @@ test("8 the limit is each key's own, and what needs no key has none", async (t) 
 
 test('8 a full queue answers 429, stores nothing, and has room again when one is taken', async (t) => {
   const gateway = await startGateway(t, { config: { queueMax: 4 } })
-  const file_id = await uploadFile(gateway)
-  const replies = await Promise.all(Array.from({ length: 8 }, () => submit(gateway, { file_id })))
+  const file_id = await gateway.uploadFile()
+  const replies = await Promise.all(Array.from({ length: 8 }, () => gateway.submit({ file_id })))
   const refused = replies.filter((reply) => reply.statusCode !== 202)
   assert.equal(refused.length, 6)
   for (const reply of refused) {
@@ -70,40 +64,27 @@ test('8 a full queue answers 429, stores nothing, and has room again when one is
     assert.match(reply.json().error.message, /queue is full: your account has 2 of the 2 requests/)
     assert.equal(reply.headers['retry-after'], '30')
   }
-  assert.equal(await countRequests(gateway), 2)
-  assert.equal((await gateway.store.selectFrom('outbox').selectAll().execute()).length, 2)
+  assert.equal((await gateway.rows('requests')).length, 2)
+  assert.equal((await gateway.rows('outbox')).length, 2)
   for (let others = 0; others < 2; others += 1) {
-    const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-    assert.equal((await submit(other)).statusCode, 202)
-    assertError(await submit(other), 'RATE_LIMITED')
+    const other = await byAnother(gateway)
+    assert.equal((await other.submit()).statusCode, 202)
+    assertError(await other.submit(), 'RATE_LIMITED')
   }
-  const late = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-  const full = await submit(late)
+  const late = await byAnother(gateway)
+  const full = await late.submit()
   assertError(full, 'RATE_LIMITED')
   assert.match(full.json().error.message, /4 requests are waiting, and no more are taken now/)
   const taken = replies.find((reply) => reply.statusCode === 202)?.json().request_id
   await gateway.event('started', taken)
-  assert.equal((await submit(late)).statusCode, 202)
+  assert.equal((await late.submit()).statusCode, 202)
 })
-
-test('8 an account may have its own bound', async (t) => {
-  const gateway = await startGateway(t, { config: { queueMaxPerAccount: 1 } })
-  const requestId = await submitted(gateway)
-  assertError(await submit(gateway), 'RATE_LIMITED')
-  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-  assert.equal((await submit(other)).statusCode, 202)
-  await gateway.call('PUT', `${API}/requests/${requestId}/cancel`)
-  assert.equal((await submit(gateway)).statusCode, 202)
-})
-
-const createFile = (gateway: Gateway, call = gateway.call) =>
-  call('POST', '/v1/files', { body: createFileBody() })
 
 test('8 the files of an account hold no more than they may, pending ones too', async (t) => {
   const gateway = await startGateway(t, {
     config: { mediaBytesMaxPerAccount: 2 * FILE_BYTES.length },
   })
-  const replies = await Promise.all(Array.from({ length: 6 }, () => createFile(gateway)))
+  const replies = await Promise.all(Array.from({ length: 6 }, () => gateway.createFile()))
   const refused = replies.filter((reply) => reply.statusCode !== 201)
   assert.equal(refused.length, 4)
   for (const reply of refused) {
@@ -111,23 +92,33 @@ test('8 the files of an account hold no more than they may, pending ones too', a
     assert.match(reply.json().error.message, /holds 16 bytes of the 16 bytes that it may/)
     assert.equal(reply.headers['retry-after'], '3600')
   }
-  assert.equal((await gateway.store.selectFrom('files').select('file_id').execute()).length, 2)
-  const other = callWith(gateway, await gateway.newKey())
-  assert.equal((await createFile(gateway, other)).statusCode, 201)
+  assert.equal((await gateway.rows('files')).length, 2)
+  const other = await byAnother(gateway)
+  assert.equal((await other.createFile()).statusCode, 201)
   gateway.clock.advance(3_600_000)
   await sweep(gateway.deps)
-  assert.equal((await createFile(gateway)).statusCode, 201)
+  assert.equal((await gateway.createFile()).statusCode, 201)
 })
+
+/** A gateway whose account has limits of its own, and another account's calls, which has none. */
+async function startLimited(t: TestContext, limits: object) {
+  const gateway = await startGateway(t, ADMIN)
+  const put = (path: string, body: object) => admin(gateway, 'PUT', `${path}/limits`, body)
+  const id = gateway.accountId
+  const set = await put(`accounts/${id}`, limits)
+  assert.equal(set.statusCode, 200, set.body)
+  const other = await byAnother(gateway)
+  const standing = async () => (await gateway.call('GET', '/v1/account')).json().limits
+  return { gateway, other, standing, put, id, set }
+}
 
 test('8 of files created at the same moment, at two gateways, as many are taken as may be', async (t) => {
   const config = { filesMaxPerAccount: 5 }
   const gateway = await startGateway(t, { config })
   const isShared = gateway.database.url !== undefined
   const other = isShared ? await startGateway(t, { config, beside: gateway }) : gateway
-  const calls = [gateway.call, callWith(other, gateway.key)]
-  const replies = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => createFile(gateway, calls[i % 2])),
-  )
+  const both = [gateway, withKey(other, gateway.key, gateway.accountId)]
+  const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => both[i % 2]!.createFile()))
   const refused = replies.filter(({ statusCode }) => statusCode !== 201)
   assert.equal(refused.length, 7)
   assertError(refused[0]!, 'RATE_LIMITED')
@@ -135,28 +126,12 @@ test('8 of files created at the same moment, at two gateways, as many are taken 
   await assertMediaSums(gateway.store)
 })
 
-const ADMIN = 'the-admin-token-of-this-test'
-
-/** A gateway whose account has limits of its own, and another account's calls, which has none. */
-async function startLimited(t: TestContext, limits: object) {
-  const gateway = await startGateway(t, { config: { adminToken: ADMIN } })
-  const headers = { authorization: `Bearer ${ADMIN}` }
-  const put = (path: string, body: object) =>
-    gateway.app.inject({ method: 'PUT', url: `/admin/${path}/limits`, headers, payload: body })
-  const { account_id: id } = (await gateway.call('GET', '/v1/account')).json()
-  const set = await put(`accounts/${id}`, limits)
-  assert.equal(set.statusCode, 200, set.body)
-  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-  const standing = async () => (await gateway.call('GET', '/v1/account')).json().limits
-  return { gateway, other, standing, put, id, set }
-}
-
 test('an operator sets limits of one account, which it sees with what is used', async (t) => {
   const { gateway, standing, put, id, set } = await startLimited(t, { queued_requests: 2 })
   const none = { max: null, used: 0 }
   assert.equal(set.json().own_limits.queued_requests, 2)
   assert.equal(set.json().own_limits.streams, null)
-  await submitted(gateway)
+  await gateway.submitted()
   const { queued_requests, concurrent_jobs, seconds_per_month, streams } = await standing()
   assert.deepEqual(queued_requests, { max: 2, used: 1 })
   assert.deepEqual(concurrent_jobs, { max: null, used: 1 })
@@ -169,60 +144,59 @@ test('an operator sets limits of one account, which it sees with what is used', 
   assert.equal((await standing()).queued_requests.max, null)
 })
 
+/** The class of a new request, or why it is refused. */
+async function classOf(gateway: Gateway, body: object = {}): Promise<string> {
+  const reply = await gateway.submit({}, body)
+  if (reply.statusCode === 202) return (await gateway.statusOf(reply.json().request_id)).priority
+  assertError(reply, 'INVALID_PARAMETER', 'priority')
+  return reply.json().error.message
+}
+
 test('a request has the class that it asks for, up to that of its account', async (t) => {
   const { gateway, other, put, id } = await startLimited(t, {})
-  const classOf = async (body: object) => {
-    const requestId = await submitted(gateway, {}, body)
-    const status = await gateway.call('GET', `/v1/queue/requests/${requestId}/status`)
-    return status.json().priority
-  }
-  assert.deepEqual(
-    [await classOf({}), await classOf({ priority: 'batch' })],
-    ['interactive', 'batch'],
-  )
-  assertError(await submit(gateway, {}, { priority: 'urgent' }), 'INVALID_PARAMETER', 'priority')
+  const classes = [await classOf(gateway), await classOf(gateway, { priority: 'batch' })]
+  assert.deepEqual(classes, ['interactive', 'batch'])
+  assert.match(await classOf(gateway, { priority: 'urgent' }), /priority/)
 
   const set = await put(`accounts/${id}`, { priority: 'batch' })
   assert.equal(set.json().own_limits.priority, 'batch')
   assert.equal((await gateway.call('GET', '/v1/account')).json().priority, 'batch')
-  assert.equal(await classOf({}), 'batch')
-  const refused = await submit(gateway, {}, { priority: 'interactive' })
-  assertError(refused, 'INVALID_PARAMETER', 'priority')
-  assert.equal((await submit(other, {}, { priority: 'interactive' })).statusCode, 202)
+  assert.equal(await classOf(gateway), 'batch')
+  const higher = { priority: 'interactive' }
+  assert.match(await classOf(gateway, higher), /your account may not send/)
+  assert.equal(await classOf(other, higher), 'interactive')
   assert.equal((await put(`accounts/${id}`, { priority: 'urgent' })).statusCode, 400)
 })
 
 test('a request has the class of its key unless it asks for a lower one, as its account allows', async (t) => {
   const { gateway, put, id } = await startLimited(t, {})
   const keyId = keyIdOf(gateway.key)
-  const classOf = async (body: object = {}) => {
-    const reply = await submit(gateway, {}, body)
-    if (reply.statusCode !== 202) return reply.json().error.message
-    const url = `/v1/queue/requests/${reply.json().request_id}/status`
-    return (await gateway.call('GET', url)).json().priority
-  }
+  const classes = async () => [
+    await classOf(gateway),
+    await classOf(gateway, { priority: 'batch' }),
+    await classOf(gateway, { priority: 'interactive' }),
+  ]
   const set = await put(`keys/${keyId}`, { priority: 'batch' })
   assert.deepEqual([set.json().priority, set.json().calls_per_minute], ['batch', null])
   assert.equal((await gateway.call('GET', '/v1/account')).json().priority, 'batch')
-  assert.deepEqual([await classOf(), await classOf({ priority: 'batch' })], ['batch', 'batch'])
   const refusal = 'priority must be batch: your key may not send interactive requests.'
-  assert.equal(await classOf({ priority: 'interactive' }), refusal)
+  assert.deepEqual(await classes(), ['batch', 'batch', refusal])
   await put(`keys/${keyId}`, { priority: 'interactive' })
-  assert.deepEqual(
-    [await classOf(), await classOf({ priority: 'batch' })],
-    ['interactive', 'batch'],
-  )
+  assert.deepEqual(await classes(), ['interactive', 'batch', 'interactive'])
   await put(`accounts/${id}`, { priority: 'batch' })
-  assert.equal(await classOf(), 'batch', "its account's goes before")
-  assert.match(await classOf({ priority: 'interactive' }), /your account may not send/)
+  assert.deepEqual(
+    await classes(),
+    ['batch', 'batch', refusal.replace('key', 'account')],
+    "its account's goes before",
+  )
   await put(`accounts/${id}`, {})
   assert.equal((await put(`keys/${keyId}`, {})).json().priority, null)
-  assert.equal(await classOf(), 'interactive')
+  assert.equal(await classOf(gateway), 'interactive')
 })
 
 test('batch leaves a quarter of the places in the queue to interactive requests', async (t) => {
   const { gateway } = await startLimited(t, { queued_requests: 4 })
-  const send = (priority: string) => submit(gateway, {}, { priority })
+  const send = (priority: string) => gateway.submit({}, { priority })
   for (let i = 0; i < 3; i += 1) assert.equal((await send('batch')).statusCode, 202)
   const refused = await send('batch')
   assertError(refused, 'RATE_LIMITED')
@@ -234,12 +208,12 @@ test('batch leaves a quarter of the places in the queue to interactive requests'
 test('an interactive request goes before the batch of its own account, which leaves it a job', async (t) => {
   const { gateway } = await startLimited(t, { concurrent_jobs: 4 })
   const given = () => gateway.broker.jobs.size
-  for (let i = 0; i < 5; i += 1) await submit(gateway, {}, { priority: 'batch' })
+  for (let i = 0; i < 5; i += 1) await gateway.submit({}, { priority: 'batch' })
   await gateway.publish()
   assert.equal(given(), 3, 'one of four jobs is kept from batch')
   gateway.clock.advance(2_001) // what is held back is looked at again
-  for (let i = 0; i < 64; i += 1) await submit(gateway, {}, { priority: 'batch' })
-  const { request_id: urgent } = (await submit(gateway)).json()
+  for (let i = 0; i < 64; i += 1) await gateway.submit({}, { priority: 'batch' })
+  const { request_id: urgent } = (await gateway.submit()).json()
   await gateway.publish()
   assert.equal(given(), 4)
   assert.equal(gateway.broker.queues.get(urgent), 'short')
@@ -252,18 +226,15 @@ test("an account's own limits of requests, streams and files hold for it alone",
     assertError(reply, code)
     assert.match(reply.json().error.message, new RegExp(`limit ${name} of this account`))
   }
-  const create = (call: Gateway['call'], file_size: number) =>
-    call('POST', '/v1/files', { body: { ...createFileBody(), file_size } })
-  refused(await create(gateway.call, 3_001), 'PAYLOAD_TOO_LARGE', 'file_bytes')
-  assert.equal((await create(gateway.call, 3_000)).statusCode, 201)
-  refused(await create(gateway.call, 2_001), 'MEDIA_QUOTA_EXCEEDED', 'media_bytes')
-  assert.equal((await create(other.call, 9_000)).statusCode, 201)
-  const requestId = await submitted(gateway)
-  refused(await submit(gateway), 'RATE_LIMITED', 'queued_requests')
-  assert.equal((await submit(other)).statusCode, 202)
-  assert.equal((await submit(other)).statusCode, 202)
-  const account = (await gateway.call('GET', '/v1/account')).json().account_id
-  const watch = gateway.deps.feed.watch(requestId, account)
+  refused(await gateway.createFile({ file_size: 3_001 }), 'PAYLOAD_TOO_LARGE', 'file_bytes')
+  assert.equal((await gateway.createFile({ file_size: 3_000 })).statusCode, 201)
+  refused(await gateway.createFile({ file_size: 2_001 }), 'MEDIA_QUOTA_EXCEEDED', 'media_bytes')
+  assert.equal((await other.createFile({ file_size: 9_000 })).statusCode, 201)
+  const requestId = await gateway.submitted()
+  refused(await gateway.submit(), 'RATE_LIMITED', 'queued_requests')
+  assert.equal((await other.submit()).statusCode, 202)
+  assert.equal((await other.submit()).statusCode, 202)
+  const watch = gateway.feed.watch(requestId, gateway.accountId)
   const stream = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
   refused(stream, 'RATE_LIMITED', 'streams')
   watch.close()
@@ -282,29 +253,29 @@ test("a key's own rate goes before its account's", async (t) => {
 
 test('of the jobs of an account as many are given to engines as it may have', async (t) => {
   const { gateway, other } = await startLimited(t, { concurrent_jobs: 1 })
-  const ids = [await submitted(gateway), await submitted(gateway)]
-  const others = [await submitted(other), await submitted(other)]
+  const ids = [await gateway.submitted(), await gateway.submitted()]
+  const others = [await other.submitted(), await other.submitted()]
   const published = () => [...ids, ...others].filter((id) => gateway.broker.queues.has(id))
-  await publishWaiting({ ...gateway.deps, broker: gateway.broker })
+  await gateway.publish()
   assert.deepEqual(published(), [ids[0], ...others])
   await gateway.event('started', ids[0]!)
   await gateway.event('completed', ids[0]!)
   gateway.clock.advance(2_001)
-  await publishWaiting({ ...gateway.deps, broker: gateway.broker })
+  await gateway.publish()
   assert.deepEqual(published(), [...ids, ...others])
 })
 
 test("the seconds of an account's month are used up, until the next begins", async (t) => {
   const { gateway, other, standing } = await startLimited(t, { seconds_per_month: 5 })
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   await gateway.event('started', requestId)
   await gateway.event('completed', requestId)
   const { used } = (await standing()).seconds_per_month
   assert.ok(used >= 5, `${used}`)
-  const refused = await submit(gateway)
+  const refused = await gateway.submit()
   assertError(refused, 'RATE_LIMITED')
   assert.match(refused.json().error.message, /limit seconds_per_month of this account/)
-  assert.equal((await submit(other)).statusCode, 202)
+  assert.equal((await other.submit()).statusCode, 202)
   gateway.clock.advance(1_000 * Number(refused.headers['retry-after']))
-  assert.equal((await submit(gateway)).statusCode, 202)
+  assert.equal((await gateway.submit()).statusCode, 202)
 })

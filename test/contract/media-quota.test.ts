@@ -1,8 +1,6 @@
 /** How much media an account holds: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { Kysely, Migrator, SqliteDialect } from 'kysely'
@@ -13,22 +11,18 @@ import { sweep } from '../../gateway/files/sweeper.ts'
 import type { MediaStore } from '../../gateway/media-store/media-store.ts'
 import { migrations } from '../../gateway/store/schema/migrations.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
+import { temporaryFolder } from '../support/basics/temporary-folder.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { assertMediaSums } from '../support/gateway/media-sums.ts'
 import { meteredAccount } from '../support/gateway/metered.ts'
 import { fc } from '../support/basics/property.ts'
 import {
   API,
-  callWith,
-  complete,
-  createFileBody,
+  byAnother,
   FILE_BYTES,
+  type Gateway,
   outputsOf,
   startGateway,
-  submit,
-  submitted,
-  uploadFile,
-  type Gateway,
 } from '../support/gateway/start-gateway.ts'
 
 const MB = 1e6
@@ -38,9 +32,6 @@ const mediaOf = async ({ call }: Pick<Gateway, 'call'>) => {
   const account = (await call('GET', '/v1/account')).json()
   return [account.media_bytes, account.media_reserved_bytes, account.media_bytes_max]
 }
-
-const statusOf = async (gateway: Pick<Gateway, 'call'>, requestId: string) =>
-  (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
 
 /** Outputs of so many bytes together. */
 const outputsOfBytes = (gateway: Gateway, requestId: string, bytes: number) => {
@@ -53,7 +44,7 @@ test('extension: 5 s of eight channels for eight prompts fail by name before any
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { own, balance } = await meteredAccount(gateway, 100)
   const prompts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
-  const requestId = await submitted(own, { prompts })
+  const requestId = await own.submitted({ prompts })
   await gateway.event('started', requestId)
   const output_bytes = predictOutputBytes({
     count: prompts.length + 1,
@@ -67,7 +58,7 @@ test('extension: 5 s of eight channels for eight prompts fail by name before any
   })
   assert.ok(output_bytes > 51.8 * MB && output_bytes < 54 * MB, `${output_bytes}`)
   await gateway.event('measured', requestId, { duration: 5, output_bytes })
-  const { status, error } = await statusOf(own, requestId)
+  const { status, error } = await own.statusOf(requestId)
   assert.equal(status, 'FAILED')
   assert.equal(error.code, 'MEDIA_QUOTA_EXCEEDED')
   assert.match(error.message, /would take 53\.\d MB, but the account holds 8 bytes of the 20\.0 MB/)
@@ -80,27 +71,26 @@ test('extension: 5 s of eight channels for eight prompts fail by name before any
 
 test('extension: outputs are set aside once they are measured, and counted as they are', async (t) => {
   const gateway = await startGateway(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
-  const [first, second, third] = [
-    await submitted(gateway, URL_INPUT),
-    await submitted(gateway, URL_INPUT),
-    await submitted(gateway, URL_INPUT),
-  ]
-  for (const id of [first, second, third]) await gateway.event('started', id)
+  const started = async () => {
+    const requestId = await gateway.submitted(URL_INPUT)
+    await gateway.event('started', requestId)
+    return requestId
+  }
+  const [first, second, third] = [await started(), await started(), await started()]
   await gateway.event('measured', first, { output_bytes: 600 })
   assert.deepEqual(await mediaOf(gateway), [0, 600, 1_000])
   await gateway.event('measured', first, { output_bytes: 600, attempt_id: 'another' })
   assert.deepEqual(await mediaOf(gateway), [0, 600, 1_000])
   await gateway.event('measured', second, { output_bytes: 500 })
-  const { error } = await statusOf(gateway, second)
+  const { error } = await gateway.statusOf(second)
   assert.equal(error.code, 'MEDIA_QUOTA_EXCEEDED')
   assert.match(error.message, /600 bytes are set aside for other requests/)
   await gateway.event('completed', first, { outputs: outputsOfBytes(gateway, first, 400) })
   assert.deepEqual(await mediaOf(gateway), [400, 0, 1_000])
   await gateway.event('measured', third, { output_bytes: 600 })
   assert.deepEqual(await mediaOf(gateway), [400, 600, 1_000])
-  assertError(await submit(gateway, URL_INPUT), 'MEDIA_QUOTA_EXCEEDED')
-  const other = callWith(gateway, await gateway.newKey())
-  assert.equal((await submit({ ...gateway, call: other }, URL_INPUT)).statusCode, 202)
+  assertError(await gateway.submit(URL_INPUT), 'MEDIA_QUOTA_EXCEEDED')
+  assert.equal((await (await byAnother(gateway)).submit(URL_INPUT)).statusCode, 202)
   await gateway.call('DELETE', `${API}/requests/${third}`)
   assert.deepEqual(await mediaOf(gateway), [400, 0, 1_000])
   await assertMediaSums(gateway.store)
@@ -109,25 +99,25 @@ test('extension: outputs are set aside once they are measured, and counted as th
 test('extension: outputs whose size nobody foresaw are refused at the end, and cost nothing', async (t) => {
   const gateway = await startGateway(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
   const { own, balance } = await meteredAccount(gateway, 100)
-  const requestId = await submitted(own, URL_INPUT)
+  const requestId = await own.submitted(URL_INPUT)
   await gateway.event('started', requestId)
   await gateway.event('measured', requestId) // of an engine of 0.2.0
   await gateway.event('completed', requestId, {
     outputs: outputsOfBytes(gateway, requestId, 1_001),
   })
-  assert.equal((await statusOf(own, requestId)).error.code, 'MEDIA_QUOTA_EXCEEDED')
+  assert.equal((await own.statusOf(requestId)).error.code, 'MEDIA_QUOTA_EXCEEDED')
   assert.deepEqual(await balance(), [100, 0])
   assert.deepEqual(await mediaOf(own), [0, 0, 1_000])
 })
 
 test('extension: outputs beyond the limit stay where an operator has lowered it', async (t) => {
   const gateway = await startGateway(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
-  const requestId = await submitted(gateway, URL_INPUT)
+  const requestId = await gateway.submitted(URL_INPUT)
   await gateway.event('started', requestId)
   await gateway.event('measured', requestId, { output_bytes: 900 })
   gateway.deps.config.mediaBytesMaxPerAccount = 100
   await gateway.event('completed', requestId, { outputs: outputsOfBytes(gateway, requestId, 800) })
-  assert.equal((await statusOf(gateway, requestId)).status, 'COMPLETED')
+  assert.equal((await gateway.statusOf(requestId)).status, 'COMPLETED')
   assert.deepEqual(await mediaOf(gateway), [800, 0, 100])
 })
 
@@ -140,13 +130,13 @@ test('extension: of outputs measured at the same moment as many are set aside as
   const both = gateway.database.url === undefined ? [gateway] : [gateway, other]
   const ids: string[] = []
   for (let i = 0; i < 6; i++) {
-    ids.push(await submitted(gateway, URL_INPUT))
+    ids.push(await gateway.submitted(URL_INPUT))
     await gateway.event('started', ids[i]!)
   }
   await Promise.all(
     ids.map((id, i) => both[i % both.length]!.event('measured', id, { output_bytes: 300 })),
   )
-  const open = (await Promise.all(ids.map((id) => statusOf(gateway, id)))).filter(
+  const open = (await Promise.all(ids.map((id) => gateway.statusOf(id)))).filter(
     ({ status }) => status === 'IN_PROGRESS',
   )
   assert.equal(open.length, 3)
@@ -155,10 +145,9 @@ test('extension: of outputs measured at the same moment as many are set aside as
 
 test('extension: files and outputs share one limit, and retention frees both', async (t) => {
   const gateway = await startGateway(t, { config: { mediaBytesMaxPerAccount: 24 } })
-  const requestId = await submitted(gateway) // of a file of 8 bytes
-  await complete(gateway, requestId) // 13 bytes of outputs
+  await gateway.completed() // a file of 8 bytes, 13 bytes of outputs
   assert.deepEqual(await mediaOf(gateway), [21, 0, 24])
-  const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
+  const create = () => gateway.createFile()
   const refused = await create()
   assertError(refused, 'MEDIA_QUOTA_EXCEEDED')
   assert.match(refused.json().error.message, /would take 8 bytes, but the account holds 21 bytes/)
@@ -199,13 +188,13 @@ test('extension: whatever happens to files and requests, the sums are those of t
       for (const [does, at, size] of steps) {
         const id = ids[at % Math.max(1, ids.length)] ?? ''
         if (does === 'file') {
-          await gateway.call('POST', '/v1/files', { body: createFileBody({ file_size: size + 1 }) })
+          await gateway.createFile({ file_size: size + 1 })
         } else if (does === 'upload') {
-          fileIds.push(await uploadFile(gateway))
+          fileIds.push(await gateway.uploadFile())
         } else if (does === 'delete file') {
           await gateway.call('DELETE', `/v1/files/${fileIds[at % Math.max(1, fileIds.length)]}`)
         } else if (does === 'submit') {
-          ids.push(await submitted(gateway, URL_INPUT))
+          ids.push(await gateway.submitted(URL_INPUT))
           await gateway.event('started', ids.at(-1)!)
         } else if (does === 'delete') await gateway.call('DELETE', `${API}/requests/${id}`)
         else if (does === 'day') {
@@ -230,7 +219,7 @@ const OUTPUT = (bytes: number) => ({ content_type: 'audio/wav', extension: 'wav'
 
 test('extension: by default an account may hold half of what the disk has for media', async (t) => {
   const gateway = await startGateway(t)
-  await gateway.call('POST', '/v1/files', { body: createFileBody({ file_size: 1_000 }) })
+  await gateway.createFile({ file_size: 1_000 })
   gateway.free.bytes = 9_001
   assert.equal(await defaultMediaBytesMax(gateway.store, gateway.disk), 5_000)
   const bucket = { kind: 's3' } as unknown as MediaStore
@@ -238,9 +227,7 @@ test('extension: by default an account may hold half of what the disk has for me
 })
 
 test('a database from before counts what is there, and what earlier gateways change', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'winnow.db')
+  const path = join(temporaryFolder(t), 'winnow.db')
   const old = new Kysely<any>({
     dialect: new SqliteDialect({ database: new SqliteDatabase(path) }),
   })
@@ -290,11 +277,8 @@ test('a database from before counts what is there, and what earlier gateways cha
   const store = await openSqlite(path, { migrates: true })
   const held = async () => {
     await assertMediaSums(store)
-    const { media_held_bytes } = await store
-      .selectFrom('accounts')
-      .selectAll()
-      .executeTakeFirstOrThrow()
-    return media_held_bytes
+    const [account] = await store.selectFrom('accounts').selectAll().execute()
+    return account?.media_held_bytes
   }
   assert.equal(await held(), 161)
   const removed = { media_removed_at: created_at }

@@ -8,14 +8,7 @@ import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { startMetricsServer } from '../../shared/telemetry/metrics-server.ts'
 import { startSeparationClient } from '../support/clients/separation-client.ts'
 import { databaseKind } from '../support/database/test-database.ts'
-import {
-  API,
-  complete,
-  startGateway,
-  submitted,
-  uploadFile,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { API, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
   const server = await startMetricsServer('127.0.0.1', 0, {
@@ -54,19 +47,17 @@ async function read(address: string): Promise<Map<string, number>> {
   return values
 }
 
-test('extension: metrics count queued requests, outcomes and calls', async (t) => {
+test('extension: metrics count queued requests, outcomes, calls and webhooks to be sent', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const { call } = await startSeparationClient(t, gateway)
-  const [completed, failed, canceled] = [
-    await submitted(gateway),
-    await submitted(gateway),
-    await submitted(gateway),
-  ]
+  const webhook = { webhookUrl: 'https://a.example/' }
+  const [done, failed] = [await gateway.submitted(), await gateway.submitted()]
+  const canceled = await gateway.submitted({}, webhook)
   gateway.clock.advance(7_000)
-  const running = await submitted(gateway)
+  const running = await gateway.submitted({}, webhook)
   await gateway.event('started', running)
-  await complete(gateway, completed)
+  await gateway.complete(done)
   await gateway.event('started', failed)
   await gateway.event('failed', failed)
   await gateway.event('failed', failed) // delivered twice, counted once
@@ -89,6 +80,8 @@ test('extension: metrics count queued requests, outcomes and calls', async (t) =
     ['winnow_requests{status="IN_PROGRESS"}', 1],
     ['winnow_queue_oldest_seconds', 0],
     ['winnow_outbox_jobs', 0],
+    ['winnow_webhooks_unsettled', 1],
+    ['winnow_webhooks_due', 1],
     ['winnow_status_watches', 1],
     ['winnow_engines', 1],
     ['winnow_broker_connected', 1],
@@ -113,12 +106,12 @@ test('extension: metrics say how long the work would take one engine, by model a
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const source = { audio_url: 'https://media.example/x.wav' }
-  const first = await submitted(gateway, source)
+  const first = await gateway.submitted(source)
   await gateway.event('started', first)
   gateway.clock.advance(10_000)
   await gateway.event('completed', first, { duration: 20 })
-  const running = await submitted(gateway, source)
-  await submitted(gateway, { ...source, separator: 'htdemucs' })
+  const running = await gateway.submitted(source)
+  await gateway.submitted({ ...source, separator: 'htdemucs' })
   await gateway.event('started', running)
   gateway.feed.progressed({
     request_id: running,
@@ -137,30 +130,10 @@ test('extension: metrics say how long the work would take one engine, by model a
   })
 })
 
-test('extension: metrics count webhooks that have not been sent yet', async (t) => {
-  const gateway = await startGateway(t)
-  const address = await startMetrics(t, gateway)
-  const submit = async () => {
-    const reply = await gateway.call('POST', `${API}/audio/separate`, {
-      body: {
-        input: { prompt: 'x', file_id: await uploadFile(gateway) },
-        webhookUrl: 'https://a.example/',
-      },
-    })
-    await gateway.publish()
-    return reply.json().request_id as string
-  }
-  await submit()
-  await gateway.call('PUT', `${API}/requests/${await submit()}/cancel`)
-  const values = await read(address)
-  assert.equal(values.get('winnow_webhooks_unsettled'), 1)
-  assert.equal(values.get('winnow_webhooks_due'), 1)
-})
-
 test('extension: metrics name no request, key or account, and are not on the port of the API', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   await gateway.call('GET', `${API}/requests/${requestId}/status`)
   const text = await (await fetch(`${address}/metrics`)).text()
   assert.equal(/(req|file|acct|http)_[0-9a-f]{8}|sep_/.exec(text), null)
@@ -188,7 +161,7 @@ async function assertWithoutDatabase(address: string): Promise<void> {
 test('extension: metrics are served while the database fails, without its counts', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
-  await submitted(gateway)
+  await gateway.submitted()
   const values = await read(address)
   assert.equal(values.get('winnow_database_up'), 1)
   for (const name of COUNTED_IN_DATABASE) assert.equal(values.has(name), true, name)
@@ -204,7 +177,7 @@ test(
   async (t) => {
     const gateway = await startGateway(t)
     const address = await startMetrics(t, gateway)
-    await submitted(gateway)
+    await gateway.submitted()
     await gateway.store.transaction().execute(async (transaction) => {
       await sql`lock table outbox in access exclusive mode`.execute(transaction)
       await Promise.all(Array.from({ length: 20 }, () => assertWithoutDatabase(address)))

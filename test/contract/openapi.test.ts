@@ -39,18 +39,12 @@ test('9.2 the API description is compressed, and only sent again if it has chang
   assert.equal((await get({ 'if-none-match': '"other"' })).statusCode, 200)
 })
 
-test('4.7 and 9.1 the description has what it refers to', async (t) => {
+test('4.7 and 9.1 every operation is described with what it refers to, and examples fit their schemas', async (t) => {
   const gateway = await startGateway(t)
   const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
-  assert.ok(Object.keys(paths).every((path) => path.startsWith('/v1/')))
   const references = [...JSON.stringify(paths).matchAll(/"#\/components\/schemas\/(\w+)"/g)]
   assert.ok(references.length > 20)
   for (const [, name = ''] of references) assert.ok(components.schemas[name], name)
-})
-
-test('4.7 every operation is described, and its examples fit its schemas', async (t) => {
-  const gateway = await startGateway(t)
-  const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
   for (const [path, operations] of Object.entries<Record<string, any>>(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const { summary, description, tags, responses, parameters = [] } = operation

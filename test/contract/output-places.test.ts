@@ -1,9 +1,7 @@
 /** Where inputs and outputs are stored, and how a slow disk affects them: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import type { Job } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
@@ -11,18 +9,15 @@ import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
-  createFileBody,
   FILE_BYTES,
-  outputsOf,
-  placed,
-  startGateway,
-  submitted,
-  uploadOutputs,
   type Gateway,
+  outputsOf,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 
 const result = async (gateway: Gateway, requestId: string) =>
-  (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json().data
+  (await gateway.getResult(requestId)).json().data
 
 const put = (gateway: Gateway, job: Job, attemptId: string | null, text: string) =>
   gateway.call('PUT', job.upload_urls.target!, {
@@ -30,70 +25,65 @@ const put = (gateway: Gateway, job: Job, attemptId: string | null, text: string)
     headers: attemptId === null ? {} : { [ATTEMPT_HEADER]: attemptId },
   })
 
-async function outputsOnDisk({ folder }: Gateway): Promise<string[]> {
-  const outputs = join(folder, 'media', 'outputs')
-  const entries = await readdir(outputs, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(outputs, join(entry.parentPath, entry.name)))
-    .sort()
-}
-
-/** Awaits `before` ahead of each placing of media, like a disk that takes this long. */
-function delayPlacing({ disk }: Gateway, before: () => Promise<unknown>): void {
-  const stage = disk.stage.bind(disk)
-  disk.stage = async (...args) => {
-    const staged = await stage(...args)
-    const place = async (key: string) => {
-      await before()
-      await staged.place(key)
-    }
-    return { ...staged, place }
-  }
-}
+/** Returns the paths of all outputs below their folder. */
+const outputsOnDisk = async (gateway: Gateway): Promise<string[]> =>
+  (await onDisk(gateway))
+    .filter((path) => path.startsWith('outputs/'))
+    .map((path) => path.slice('outputs/'.length))
 
 /** Makes a disk tell when it is asked to place media, and wait until it is allowed to. */
-function holdPlacing(gateway: Gateway) {
+function holdPlacing({ disk }: Gateway) {
   let allow!: () => void
   const allowed = new Promise<void>((resolve) => (allow = resolve))
-  const placing = new Promise<void>((resolve) =>
-    delayPlacing(gateway, () => {
-      resolve()
-      return allowed
-    }),
-  )
+  const stage = disk.stage.bind(disk)
+  const placing = new Promise<void>((resolve) => {
+    disk.stage = async (...args) => {
+      const staged = await stage(...args)
+      const place = async (key: string) => {
+        resolve()
+        await allowed
+        await staged.place(key)
+      }
+      return { ...staged, place }
+    }
+  })
   return { placing, allow }
 }
+
+async function start(t: TestContext) {
+  const gateway = await startGateway(t)
+  const requestId = await gateway.submitted()
+  return { gateway, requestId, job: gateway.broker.jobOf(requestId) }
+}
+
+/** Completes a request with the outputs of the attempt `won`. */
+const completeWon = (gateway: Gateway, requestId: string, job: Job) =>
+  gateway.event('completed', requestId, { outputs: outputsOf(job, 'won') })
 
 for (const kind of ['input', 'output'] as const) {
   test(`a disk that is slow to store an ${kind} delays no other call`, async (t) => {
     const gateway = await startGateway(t)
-    const job = gateway.broker.jobOf(await submitted(gateway))
-    const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
+    const job = gateway.broker.jobOf(await gateway.submitted())
+    const created = await gateway.createFile()
     const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target!
     const disk = holdPlacing(gateway)
     const storing = gateway.call('PUT', url, { body: FILE_BYTES })
     await disk.placing
     assert.equal((await gateway.call('GET', '/v1/account')).statusCode, 200)
-    assert.equal(
-      (await gateway.call('POST', '/v1/files', { body: createFileBody() })).statusCode,
-      201,
-    )
+    assert.equal((await gateway.createFile()).statusCode, 201)
     disk.allow()
     assert.equal((await storing).statusCode, 200)
   })
 }
 
 test("each attempt has its own place, so another's outputs replace nothing", async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  const job = gateway.broker.jobOf(requestId)
+  const { gateway, requestId, job } = await start(t)
   for (const attemptId of ['lost', 'won']) {
     await gateway.event('started', requestId, { attempt_id: attemptId })
-    await uploadOutputs(gateway, job, { attemptId, text: attemptId })
+    await gateway.uploadOutputs(job, { attemptId, content: attemptId })
   }
-  await uploadOutputs(gateway, job, { attemptId: 'lost', text: 'late' })
-  const outputs = placed(outputsOf(job), 'won')
+  await gateway.uploadOutputs(job, { attemptId: 'lost', content: 'late' })
+  const outputs = outputsOf(job, 'won')
   await gateway.event('completed', requestId, { attempt_id: 'won', outputs })
   assertError(await put(gateway, job, 'lost', 'later'), 'REQUEST_FINISHED')
 
@@ -113,14 +103,12 @@ test("each attempt has its own place, so another's outputs replace nothing", asy
 })
 
 test('an upload that only gets its place after the end is removed again', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  const job = gateway.broker.jobOf(requestId)
-  await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
+  const { gateway, requestId, job } = await start(t)
+  await gateway.uploadOutputs(job, { attemptId: 'won', content: 'won' })
   const disk = holdPlacing(gateway)
   const late = put(gateway, job, 'lost', 'late')
   await disk.placing
-  await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
+  await completeWon(gateway, requestId, job)
   disk.allow()
   assertError(await late, 'REQUEST_FINISHED')
   const left = await outputsOnDisk(gateway)
@@ -133,14 +121,12 @@ test('an upload that only gets its place after the end is removed again', async 
 })
 
 test('an upload that an attempt repeats while it completes keeps its output', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  const job = gateway.broker.jobOf(requestId)
-  await uploadOutputs(gateway, job, { attemptId: 'won', text: 'won' })
+  const { gateway, requestId, job } = await start(t)
+  await gateway.uploadOutputs(job, { attemptId: 'won', content: 'won' })
   const disk = holdPlacing(gateway)
   const again = put(gateway, job, 'won', 'won')
   await disk.placing
-  await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
+  await completeWon(gateway, requestId, job)
   disk.allow()
   assert.equal((await again).statusCode, 200)
   const { target } = await result(gateway, requestId)
@@ -150,12 +136,12 @@ test('an upload that an attempt repeats while it completes keeps its output', as
 test('outputs of an unknown attempt are found and removed, and the others stay', async (t) => {
   const gateway = await startGateway(t)
   gateway.clock.advance(Date.now() - gateway.clock.now())
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
-  await uploadOutputs(gateway, job, { attemptId: 'unknown' })
+  await gateway.uploadOutputs(job, { attemptId: 'unknown' })
   await put(gateway, job, null, 'of an engine of 0.2.0')
-  await uploadOutputs(gateway, job, { attemptId: 'won' })
-  await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
+  await gateway.uploadOutputs(job, { attemptId: 'won' })
+  await completeWon(gateway, requestId, job)
   await sweep(gateway.deps)
   gateway.clock.advance(2 * DAY_MS)
   await sweepOrphans(gateway.deps)
@@ -168,9 +154,7 @@ test('outputs of an unknown attempt are found and removed, and the others stay',
 })
 
 test('an engine of 0.2.0 names no attempt, so its outputs go where they used to', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  const job = gateway.broker.jobOf(requestId)
+  const { gateway, requestId, job } = await start(t)
   for (const [part, url] of Object.entries(job.upload_urls)) {
     const reply = await gateway.call('PUT', url, { body: Buffer.from(part) })
     assert.deepEqual([reply.statusCode, reply.headers[PLACE_HEADER]], [200, undefined])
@@ -183,11 +167,9 @@ test('an engine of 0.2.0 names no attempt, so its outputs go where they used to'
 })
 
 test("an address signed by a gateway of 0.2.0 leads to the output's place", async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  const job = gateway.broker.jobOf(requestId)
-  await uploadOutputs(gateway, job, { attemptId: 'won' })
-  await gateway.event('completed', requestId, { outputs: placed(outputsOf(job), 'won') })
+  const { gateway, requestId, job } = await start(t)
+  await gateway.uploadOutputs(job, { attemptId: 'won' })
+  await completeWon(gateway, requestId, job)
   const url = await gateway.disk.downloadUrl({
     key: `outputs/${requestId}/target`,
     audience: 'client',
@@ -195,4 +177,67 @@ test("an address signed by a gateway of 0.2.0 leads to the output's place", asyn
     fileName: 'a.wav',
   })
   assert.equal((await gateway.call('GET', url)).body, 'target')
+})
+
+const peaksOf = (requestId: string) => `${API}/requests/${requestId}/peaks`
+
+test('the peaks that an engine stored are found at a signed address, as JSON', async (t) => {
+  const gateway = await startGateway(t)
+  for (const input of [{}, { prompts: ['vocals', 'drums'] }]) {
+    const requestId = await gateway.completed(input)
+    const found = await gateway.call('GET', peaksOf(requestId))
+    assert.equal(found.statusCode, 302, found.body)
+    const peaks = await gateway.call('GET', String(found.headers.location), { key: null })
+    assert.equal(peaks.body, 'peaks')
+    assert.equal(peaks.headers['content-type'], 'application/json')
+    assert.match(String(peaks.headers['content-disposition']), /concert.peaks\.json/)
+  }
+})
+
+test('a preview that was asked for is in the result, read by ranges and deleted with it', async (t) => {
+  const gateway = await startGateway(t)
+  const plain = await gateway.complete(await gateway.submitted())
+  assert.equal(plain.upload_urls.preview, undefined)
+  const requestId = await gateway.submitted({ preview: true })
+  const job = await gateway.complete(requestId)
+  assert.ok(!('preview' in job.options), 'engines of earlier versions would return the job')
+  const { preview_url: address } = (await gateway.getResult(requestId)).json().data
+  const part = await gateway.call('GET', address, { key: null, headers: { range: 'bytes=1-3' } })
+  assert.deepEqual([part.statusCode, part.body], [206, 'rev'])
+  assert.equal(part.headers['content-type'], 'audio/ogg')
+  assertError(
+    await gateway.call('GET', address.replace(/signature=..../, 'signature=0000')),
+    'PERMISSION_DENIED',
+  )
+  gateway.clock.advance(7 * DAY_MS)
+  await sweep(gateway.deps)
+  assert.ok((await gateway.call('GET', address)).statusCode >= 400)
+})
+
+test('who may read the result may read them, for as long', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await gateway.submitted()
+  assertError(await gateway.call('GET', peaksOf(requestId)), 'RESULT_NOT_READY')
+  await gateway.complete(requestId)
+  const address = String((await gateway.call('GET', peaksOf(requestId))).headers.location)
+  const path = peaksOf(requestId)
+  assertError(await gateway.call('GET', path, { key: null }), 'UNAUTHENTICATED')
+  assertError(await gateway.call('GET', path, { key: await gateway.newKey() }), 'NOT_FOUND')
+  const reader = await gateway.newKey(['files:read'])
+  assertError(await gateway.call('GET', path, { key: reader }), 'PERMISSION_DENIED')
+  const forged = address.replace(/signature=..../, 'signature=0000')
+  assertError(await gateway.call('GET', forged), 'PERMISSION_DENIED')
+  gateway.clock.advance(7 * DAY_MS)
+  await sweep(gateway.deps)
+  assertError(await gateway.call('GET', path), 'NOT_FOUND')
+  assert.ok((await gateway.call('GET', address)).statusCode >= 400)
+})
+
+test('an engine that knows no peaks completes requests as before, without any', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await gateway.submitted()
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId)
+  assert.equal((await gateway.getResult(requestId)).statusCode, 200)
+  assertError(await gateway.call('GET', peaksOf(requestId)), 'NOT_FOUND')
 })

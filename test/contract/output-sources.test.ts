@@ -1,8 +1,6 @@
 /** An output of an earlier request as the source of a new one (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
@@ -14,38 +12,28 @@ import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   ATTEMPT_ID,
-  complete,
   FILE_BYTES,
-  outputsOf,
-  startGateway,
-  submitted,
   type Gateway,
   type GatewayOptions,
+  outputsOf,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 
 /** Completes a request with two targets. */
-async function completeRequest(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {
-  const requestId = await submitted(gateway as Gateway, { prompts: ['vocals', 'drums'] })
-  await complete(gateway as Gateway, requestId)
-  return requestId
-}
-
-const submitOutput = (gateway: Pick<Gateway, 'call'>, input: object, key?: string) =>
-  gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { prompt: 'a bell', ...input } },
-    ...(key !== undefined && { headers: { 'idempotency-key': key } }),
-  })
+const completeRequest = (gateway: Gateway) => gateway.completed({ prompts: ['vocals', 'drums'] })
 
 async function gatewayWithOutputs(t: TestContext, options?: GatewayOptions) {
   const gateway = await startGateway(t, options)
   return { gateway, requestId: await completeRequest(gateway) }
 }
 
-const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
-  access(join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'residual')).then(
-    () => true,
-    () => false,
-  )
+/** Submits with an output as the source, and returns the source that engines get. */
+async function sourceOf(gateway: Gateway, input: object) {
+  const requestId = await gateway.submitted(input)
+  const { source } = gateway.broker.jobOf(requestId)
+  return { requestId, source, read: async () => (await gateway.call('GET', source.url)).body }
+}
 
 test('an engine reads the named output, whose name the new outputs extend', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
@@ -55,19 +43,15 @@ test('an engine reads the named output, whose name the new outputs extend', asyn
     [{ output: 'target', output_index: 1 }, 'target_2', 'concert.drums.wav'],
   ] as const
   for (const [output, bytes, fileName] of cases) {
-    const reply = await submitOutput(gateway, { request_id: requestId, ...output })
-    assert.equal(reply.statusCode, 202, reply.body)
-    await gateway.publish()
-    const { source } = gateway.broker.jobOf(reply.json().request_id)
-    assert.equal(source.kind, 'file')
-    assert.equal(source.file_name, fileName)
-    assert.equal((await gateway.call('GET', source.url)).body, bytes)
+    const { source, read } = await sourceOf(gateway, { request_id: requestId, ...output })
+    assert.deepEqual([source.kind, source.file_name], ['file', fileName])
+    assert.equal(await read(), bytes)
   }
 })
 
 test('if the media has a picture, only the sound is the source', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
   for (const part of Object.keys(job.upload_urls) as (keyof typeof job.upload_urls)[]) {
     await gateway.call('PUT', job.upload_urls[part]!, { body: Buffer.from(part) })
@@ -78,10 +62,8 @@ test('if the media has a picture, only the sound is the source', async (t) => {
   await gateway.event('completed', requestId, {
     outputs: { target: { ...target, video }, residual: { ...residual, video } },
   })
-  const reply = await submitOutput(gateway, { request_id: requestId, output: 'target' })
-  await gateway.publish()
-  const { source } = gateway.broker.jobOf(reply.json().request_id)
-  assert.equal((await gateway.call('GET', source.url)).body, 'target')
+  const { read } = await sourceOf(gateway, { request_id: requestId, output: 'target' })
+  assert.equal(await read(), 'target')
 })
 
 test('a request that is unknown, of another account, or not completed is refused', async (t) => {
@@ -89,16 +71,16 @@ test('a request that is unknown, of another account, or not completed is refused
   const refused = async (
     request: string,
     code: Parameters<typeof assertError>[1],
-    from: Pick<Gateway, 'call'> = gateway,
+    from = gateway,
   ) => {
-    const reply = await submitOutput(from, { request_id: request, output: 'residual' })
+    const reply = await from.submit({ request_id: request, output: 'residual' })
     assertError(reply, code, 'input.request_id')
   }
   await refused('req_00000000000000000000000000000000', 'INVALID_PARAMETER')
   await refused('nonsense', 'INVALID_PARAMETER')
   const { own } = await meteredAccount(gateway, 1_000)
   await refused(requestId, 'INVALID_PARAMETER', own)
-  const waiting = await submitted(gateway)
+  const waiting = await gateway.submitted()
   await refused(waiting, 'RESULT_NOT_READY')
   await gateway.event('started', waiting)
   await refused(waiting, 'RESULT_NOT_READY')
@@ -109,7 +91,7 @@ test('a request that is unknown, of another account, or not completed is refused
 test('the fields that name an output are checked, each with its own message', async (t) => {
   const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
   const refused = async (input: object, ...error: [Parameters<typeof assertError>[1], string]) =>
-    assertError(await submitOutput(gateway, input), ...error)
+    assertError(await gateway.submit(input), ...error)
   await refused({ request_id }, 'INVALID_REQUEST', 'input.output')
   await refused({ request_id, output: 'mixture' }, 'INVALID_PARAMETER', 'input.output')
   const target = { request_id, output: 'target' }
@@ -125,35 +107,27 @@ test('the fields that name an output are checked, each with its own message', as
   await refused({ audio_url, output_index: 1 }, 'INVALID_PARAMETER', 'input.output_index')
   const spans = [{ start: 13, end: 14 }]
   await refused({ ...target, spans }, 'INVALID_PARAMETER', 'input.spans[0].start')
+  gateway.deps.config.mediaSecondsMax = 10
+  assertError(await gateway.submit(target), 'MEDIA_TOO_LONG')
 })
 
-const again = (gateway: Pick<Gateway, 'call'>, request_id: string, more: object = {}) =>
-  submitOutput(gateway, { request_id, output: 'source', ...more })
+const again = (gateway: Gateway, request_id: string, more: object = {}) =>
+  gateway.submit({ request_id, output: 'source', ...more })
 
 test('the source of a request in any state can be a source again', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
-  const sourceOf = async (reply: { statusCode: number; body: string; json(): any }) => {
-    assert.equal(reply.statusCode, 202, reply.body)
-    await gateway.publish()
-    return gateway.broker.jobOf(reply.json().request_id).source
-  }
-  const bytesOf = async (source: object) =>
-    (await gateway.call('GET', (source as { url: string }).url)).body
-  const file = await sourceOf(await again(gateway, requestId))
-  assert.equal(file.file_name, 'concert.m4a')
-  assert.equal(await bytesOf(file), String(FILE_BYTES))
+  const ofSource = (request_id: string) => sourceOf(gateway, { request_id, output: 'source' })
+  const file = await ofSource(requestId)
+  assert.equal(file.source.file_name, 'concert.m4a')
+  assert.equal(await file.read(), String(FILE_BYTES))
 
   const audio_url = 'https://media.example/x.wav?token=secret'
-  const waiting = await submitted(gateway, { audio_url })
-  const address = await sourceOf(await again(gateway, waiting))
-  assert.deepEqual(address, gateway.broker.jobOf(waiting).source)
+  const waiting = await gateway.submitted({ audio_url })
+  const address = await ofSource(waiting)
+  assert.deepEqual(address.source, gateway.broker.jobOf(waiting).source)
 
-  const output = await submitOutput(gateway, { request_id: requestId, output: 'target' })
-  await sourceOf(output)
-  assert.equal(
-    await bytesOf(await sourceOf(await again(gateway, output.json().request_id))),
-    'target',
-  )
+  const output = await sourceOf(gateway, { request_id: requestId, output: 'target' })
+  assert.equal(await (await ofSource(output.requestId)).read(), 'target')
 
   const { call } = await startSeparationClient(t, gateway)
   const input = { prompt: 'a bell', request_id: requestId, output: 'SOURCE' }
@@ -168,32 +142,23 @@ test('a source that is no longer stored, or belongs to another account, is refus
   assertError(index, 'INVALID_PARAMETER', 'input.output_index')
   const { own } = await meteredAccount(gateway, 1_000)
   assertError(await again(own, requestId), 'INVALID_PARAMETER', 'input.request_id')
-  const chain = (await submitOutput(gateway, { request_id: requestId, output: 'target' })).json()
-  await gateway.publish()
-  await complete(gateway, chain.request_id)
+  const chained = await gateway.completed({ request_id: requestId, output: 'target' })
   const files = (await gateway.call('GET', '/v1/files')).json().data
   for (const { file_id: id } of files) await gateway.call('DELETE', `/v1/files/${id}`)
   assertError(await again(gateway, requestId), 'FILE_EXPIRED', 'input.request_id')
   await gateway.call('DELETE', `${API}/requests/${requestId}`)
-  assertError(await again(gateway, chain.request_id), 'FILE_EXPIRED', 'input.request_id')
-})
-
-test('media that exceeds a lowered limit is refused at submit', async (t) => {
-  const { gateway, requestId } = await gatewayWithOutputs(t)
-  gateway.deps.config.mediaSecondsMax = 10
-  const reply = await submitOutput(gateway, { request_id: requestId, output: 'target' })
-  assertError(reply, 'MEDIA_TOO_LONG')
+  assertError(await again(gateway, chained), 'FILE_EXPIRED', 'input.request_id')
 })
 
 test('because its length is known, the cost is reserved at submit, or the submit refused', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 60)
-  const requestId = await completeRequest({ ...gateway, ...own }) // two targets of 12.5 s
+  const requestId = await completeRequest(own) // two targets of 12.5 s
   assert.deepEqual(await balance(), [34, 0])
   const source = { request_id: requestId, output: 'residual' }
-  assert.equal((await submitOutput(own, source)).statusCode, 202)
+  assert.equal((await own.submit(source)).statusCode, 202)
   assert.deepEqual(await balance(), [34, 13])
-  const reply = await submitOutput(own, { ...source, prompt: undefined, prompts: ['a', 'b'] })
+  const reply = await own.submit({ ...source, prompts: ['a', 'b'] })
   assertError(reply, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(await balance(), [34, 13])
 })
@@ -201,28 +166,25 @@ test('because its length is known, the cost is reserved at submit, or the submit
 test('outputs stay while an unfinished request needs them, and are then removed', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const source = { request_id: requestId, output: 'residual' }
-  const { request_id: next } = (await submitOutput(gateway, source)).json()
-  await gateway.publish()
+  const next = await gateway.submitted(source)
   const { url } = gateway.broker.jobOf(next).source
   gateway.clock.advance(7 * DAY_MS - 1)
   await gateway.event('started', next)
   gateway.clock.advance(1)
   await sweep(gateway.deps)
-  assertError(await submitOutput(gateway, source), 'FILE_EXPIRED', 'input.request_id')
-  assert.ok(await isKept(gateway, requestId))
-  assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/result`)).statusCode, 404)
+  assertError(await gateway.submit(source), 'FILE_EXPIRED', 'input.request_id')
+  const residual = `outputs/${requestId}/${ATTEMPT_ID}/residual`
+  assert.ok((await onDisk(gateway)).includes(residual))
+  assert.equal((await gateway.getResult(requestId)).statusCode, 404)
   await gateway.event('failed', next)
   await sweep(gateway.deps)
-  assert.equal(await isKept(gateway, requestId), false)
+  assert.ok(!(await onDisk(gateway)).includes(residual))
   assert.ok((await gateway.call('GET', url)).statusCode >= 400)
 })
 
 test('outputs removed between the check of a submit and its storing are refused', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
-  const { account_id } = await gateway.store
-    .selectFrom('requests')
-    .select('account_id')
-    .executeTakeFirstOrThrow()
+  const caller = { account_id: gateway.accountId, own_priority: null }
   const body = { input: { prompt: 'a bell', request_id: requestId, output: 'residual' } }
   const slowClock = {
     now: () => gateway.clock.now() - 7 * DAY_MS,
@@ -231,9 +193,7 @@ test('outputs removed between the check of a submit and its storing are refused'
   gateway.clock.advance(7 * DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
-  await assert.rejects(submitDirectly(deps, { account_id, own_priority: null }, { body }), {
-    code: 'FILE_EXPIRED',
-  })
+  await assert.rejects(submitDirectly(deps, caller, { body }), { code: 'FILE_EXPIRED' })
 })
 
 test('grpc: an output of an earlier request as the source', async (t) => {

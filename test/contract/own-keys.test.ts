@@ -7,7 +7,9 @@ import { keyIdOf, type Scope } from '../../gateway/accounts/auth.ts'
 import { OWN_KEYS } from '../../gateway/accounts/own-keys.ts'
 import { ApiKey, NewApiKey, OwnKeyList } from '../../gateway/accounts/schemas.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
-import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
+import type { Method } from '../support/gateway/admin.ts'
+import { callPage, openSession } from '../support/gateway/page-session.ts'
+import { type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 const DAY_MS = 86_400_000
 const KEYS = '/v1/account/keys'
@@ -43,7 +45,7 @@ test('extension: an account makes, lists, rotates and revokes its keys, and the 
   gateway.clock.advance(OWN_KEYS.daysShown * DAY_MS + 1)
   assert.deepEqual(await ids(), [own])
 
-  const rows = await gateway.store.selectFrom('changes').selectAll().execute()
+  const rows = await gateway.rows('changes')
   const ofKey = rows.filter(({ key_id: id }) => id === properties.key_id)
   assert.deepEqual(
     ofKey.map(({ tool, origin, action, details }) => [
@@ -60,7 +62,7 @@ test('extension: an account makes, lists, rotates and revokes its keys, and the 
 
 test('extension: no key can grant or revoke more than it has itself, or for longer', async (t) => {
   const gateway = await startGateway(t)
-  const account_id = (await gateway.call('GET', '/v1/account')).json().account_id
+  const account_id = gateway.accountId
   const scopes: Scope[] = ['models:read', 'keys:manage']
   const limits = { scopes, account_id, expires: '2d' }
   const limited = await createKey(gateway.deps, limits)
@@ -115,7 +117,7 @@ test("extension: another account's keys are invisible", async (t) => {
 test('extension: an account has a bounded number of valid keys, and of changes in a day', async (t) => {
   const gateway = await startGateway(t)
   const scopes = ['models:read']
-  const account_id = (await gateway.call('GET', '/v1/account')).json().account_id
+  const account_id = gateway.accountId
   const last = (await make(gateway, { scopes })).json()
   for (let count = 2; count < OWN_KEYS.validMax; count += 1) {
     await createKey(gateway.deps, { scopes, account_id })
@@ -136,20 +138,9 @@ test('extension: an account has a bounded number of valid keys, and of changes i
 
 test('extension: the page manages the keys of its session, and ends with its own', async (t) => {
   const gateway = await startGateway(t)
-  const headers = { authorization: `Bearer ${gateway.key}` }
-  const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
-  const opened = await gateway.app.inject({
-    method: 'POST',
-    url: '/playground/sessions',
-    payload: { code },
-  })
-  const cookie = String(opened.headers['set-cookie']).split(';')[0]!
-  const call = (method: 'GET' | 'POST' | 'DELETE', path = '', payload?: object) =>
-    gateway.app.inject({
-      ...{ method, url: `/playground${KEYS}${path}` },
-      headers: { cookie, 'x-csrf-token': opened.json().csrf_token },
-      ...(payload && { payload }),
-    })
+  const session = await openSession(gateway)
+  const call = (method: Method, path = '', payload?: object) =>
+    callPage(gateway, method, `/playground${KEYS}${path}`, session, payload)
   const created = await call('POST', '', { scopes: ['models:read'] })
   assert.equal(created.statusCode, 201, created.body)
   assert.equal(await models(gateway, created.json().key), 200)

@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
@@ -16,20 +17,12 @@ import { assertError } from '../support/gateway/assert-shape.ts'
 import { beforeTransactions } from '../support/database/before-transactions.ts'
 import {
   API,
-  complete,
   ATTEMPT_ID,
-  createFileBody,
   FILE_BYTES,
-  startGateway,
-  submit,
-  submitted,
-  uploadFile,
   type Gateway,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
-import { onDisk } from '../support/gateway/stored.ts'
-
-const result = (gateway: Gateway, requestId: string) =>
-  gateway.call('GET', `${API}/requests/${requestId}/result`)
+import { leftRows, onDisk } from '../support/gateway/stored.ts'
 
 const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
   (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
@@ -39,24 +32,14 @@ const outputsOf = (requestId: string) =>
     (part) => `outputs/${requestId}/${ATTEMPT_ID}/${part}`,
   )
 
-async function countRows({ store }: Gateway) {
-  const counts: Record<string, number> = {}
-  for (const table of [
-    'requests',
-    'request_logs',
-    'outbox',
-    'idempotency_keys',
-    'files',
-    'media_removals',
-  ] as const) {
-    counts[table] = (await store.selectFrom(table).selectAll().execute()).length
-  }
-  return counts
-}
+const outputsOnDisk = async (gateway: Gateway) =>
+  (await onDisk(gateway)).filter((path) => path.startsWith('outputs'))
+
+const removals = async ({ rows }: Gateway) => (await rows('media_removals')).length
 
 test('3 an uploaded file loses its bytes when its time is over, and becomes expired', async (t) => {
   const gateway = await startGateway(t)
-  const fileId = await uploadFile(gateway)
+  const fileId = await gateway.uploadFile()
   gateway.clock.advance(DAY_MS - 1)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
@@ -65,15 +48,15 @@ test('3 an uploaded file loses its bytes when its time is over, and becomes expi
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [])
   assert.equal(await fileStatus(gateway, fileId), 'expired')
-  assertError(await submit(gateway, { file_id: fileId }), 'FILE_EXPIRED', 'input.file_id')
+  assertError(await gateway.submit({ file_id: fileId }), 'FILE_EXPIRED', 'input.file_id')
 })
 
 test('3 a file stays while an unfinished request needs it, and is removed with the last one', async (t) => {
   const gateway = await startGateway(t)
-  const fileId = await uploadFile(gateway)
+  const fileId = await gateway.uploadFile()
   const [first, second] = [
-    await submitted(gateway, { file_id: fileId }),
-    await submitted(gateway, { file_id: fileId }),
+    await gateway.submitted({ file_id: fileId }),
+    await gateway.submitted({ file_id: fileId }),
   ]
   const { source } = gateway.broker.jobOf(second)
   gateway.clock.advance(2 * DAY_MS)
@@ -92,26 +75,21 @@ test('3 a file stays while an unfinished request needs it, and is removed with t
 
 test('3 a file removed between the check of a submit and its storing is refused', async (t) => {
   const gateway = await startGateway(t)
-  const fileId = await uploadFile(gateway)
-  const { account_id } = await gateway.store
-    .selectFrom('files')
-    .selectAll()
-    .executeTakeFirstOrThrow()
+  const fileId = await gateway.uploadFile()
+  const caller = { account_id: gateway.accountId, own_priority: null }
   const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // the file exists by it
   gateway.clock.advance(DAY_MS)
   const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
-  await assert.rejects(submitDirectly(deps, { account_id, own_priority: null }, { body }), {
-    code: 'FILE_EXPIRED',
-  })
-  assert.equal((await countRows(gateway)).requests, 0)
+  await assert.rejects(submitDirectly(deps, caller, { body }), { code: 'FILE_EXPIRED' })
+  assert.equal((await gateway.rows('requests')).length, 0)
   assert.deepEqual(await onDisk(gateway), [])
 })
 
 test('3 a file that was never uploaded expires, and a late upload leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
-  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  const created = (await gateway.createFile()).json()
   const stage = gateway.disk.stage.bind(gateway.disk)
   gateway.disk.stage = async (...args) => {
     const staged = await stage(...args)
@@ -129,7 +107,7 @@ test('3 a file that was never uploaded expires, and a late upload leaves nothing
 test('3 a stalled upload is cut off when its address expires', async (t) => {
   const gateway = await startGateway(t)
   const address = await gateway.listen()
-  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  const created = (await gateway.createFile()).json()
   gateway.clock.advance(HOUR_MS - 200)
   const call = httpRequest(created.upload_url.replace('http://winnow.test', address), {
     method: 'PUT',
@@ -144,9 +122,8 @@ test('3 a stalled upload is cut off when its address expires', async (t) => {
 
 test('3 outputs are removed when their time is over, and the result says that it has expired', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
-  const { data, retention } = (await result(gateway, requestId)).json()
+  const requestId = await gateway.completed()
+  const { data, retention } = (await gateway.getResult(requestId)).json()
   const listed = async () => (await gateway.call('GET', `${API}/requests`)).json().data[0].retention
   assert.deepEqual(await listed(), retention)
   gateway.clock.advance(7 * DAY_MS - 1)
@@ -156,20 +133,17 @@ test('3 outputs are removed when their time is over, and the result says that it
   gateway.clock.advance(1)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [])
-  const reply = await result(gateway, requestId)
+  const reply = await gateway.getResult(requestId)
   assertError(reply, 'NOT_FOUND')
   assert.match(reply.json().error.message, new RegExp(`has expired.*${retention.delete_after}`))
-  assert.equal(
-    (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status,
-    'COMPLETED',
-  )
+  assert.equal((await gateway.statusOf(requestId)).status, 'COMPLETED')
   assert.ok((await gateway.call('GET', data.target.url)).statusCode >= 400, 'nothing is served')
   assert.deepEqual(await listed(), retention)
 })
 
 test('3 the media of failed and canceled requests is removed', async (t) => {
   const gateway = await startGateway(t)
-  const [failed, canceled] = [await submitted(gateway), await submitted(gateway)]
+  const [failed, canceled] = [await gateway.submitted(), await gateway.submitted()]
   for (const requestId of [failed, canceled]) {
     const { upload_urls: urls } = gateway.broker.jobOf(requestId)
     await gateway.call('PUT', urls.target!, { body: Buffer.from('half the work') })
@@ -180,15 +154,12 @@ test('3 the media of failed and canceled requests is removed', async (t) => {
   await gateway.event('failed', failed)
   await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
   await sweep(gateway.deps)
-  assert.deepEqual(
-    (await onDisk(gateway)).filter((path) => path.startsWith('outputs')),
-    [],
-  )
+  assert.deepEqual(await outputsOnDisk(gateway), [])
 })
 
 test('3 an output written while its request fails leaves nothing behind', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
   const stage = gateway.disk.stage.bind(gateway.disk)
@@ -197,70 +168,51 @@ test('3 an output written while its request fails leaves nothing behind', async 
     await sweep(gateway.deps)
     return stage(...args)
   }
-  assertError(
-    await gateway.call('PUT', urls.target!, { body: Buffer.from('late') }),
-    'REQUEST_FINISHED',
-  )
-  assert.deepEqual(
-    (await onDisk(gateway)).filter((path) => path.startsWith('outputs')),
-    [],
-  )
+  const late = await gateway.call('PUT', urls.target!, { body: Buffer.from('late') })
+  assertError(late, 'REQUEST_FINISHED')
+  assert.deepEqual(await outputsOnDisk(gateway), [])
 })
 
 test('3 a record is removed after its retention time, with everything that depends on it', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 7, recordDays: 30 } })
-  const reply = await gateway.call('POST', `${API}/audio/separate`, {
-    headers: { 'idempotency-key': 'key-1' },
-    body: { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } },
-  })
+  const reply = await gateway.submit({}, {}, { 'idempotency-key': 'key-1' })
   await gateway.publish()
   const requestId = reply.json().request_id
   const logs = [{ timestamp: '2026-01-02T03:04:05.678Z', message: 'a line' }]
   await gateway.event('started', requestId, { logs })
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   gateway.clock.advance(30 * DAY_MS - 1)
   await sweep(gateway.deps)
   assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/status`)).statusCode, 200)
   gateway.clock.advance(1)
   await sweep(gateway.deps)
   assertError(await gateway.call('GET', `${API}/requests/${requestId}/status`), 'NOT_FOUND')
-  assert.deepEqual(await countRows(gateway), {
-    requests: 0,
-    request_logs: 0,
-    outbox: 0,
-    idempotency_keys: 0,
-    files: 1,
-    media_removals: 0,
-  })
+  assert.deepEqual(await leftRows(gateway), ['files'])
   gateway.clock.advance(2 * DAY_MS)
   await sweep(gateway.deps)
   gateway.clock.advance(30 * DAY_MS)
   await sweep(gateway.deps)
-  assert.equal((await countRows(gateway)).files, 0)
+  assert.equal((await gateway.rows('files')).length, 0)
 })
 
 test('3 a record stays until its request is finished and its outputs are removed', async (t) => {
   const gateway = await startGateway(t, { config: { outputDays: 60, recordDays: 30 } })
-  const [waiting, completed] = [await submitted(gateway), await submitted(gateway)]
-  await complete(gateway, completed)
+  const [waiting, done] = [await gateway.submitted(), await gateway.completed()]
   gateway.clock.advance(59 * DAY_MS)
   await sweep(gateway.deps)
-  assert.equal((await result(gateway, completed)).statusCode, 200)
-  assert.equal(
-    (await gateway.call('GET', `${API}/requests/${waiting}/status`)).json().status,
-    'IN_QUEUE',
-  )
+  assert.equal((await gateway.getResult(done)).statusCode, 200)
+  assert.equal((await gateway.statusOf(waiting)).status, 'IN_QUEUE')
   gateway.clock.advance(DAY_MS)
   await sweep(gateway.deps)
-  assertError(await result(gateway, completed), 'NOT_FOUND')
+  assertError(await gateway.getResult(done), 'NOT_FOUND')
   assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).statusCode, 200)
 })
 
 test('3 after an interrupted sweep nothing expired is served, and the next sweep finishes the work', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const { source } = gateway.broker.jobOf(requestId)
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   gateway.clock.advance(7 * DAY_MS)
   const { disk } = gateway
   const broken = instead(disk, {
@@ -270,11 +222,11 @@ test('3 after an interrupted sweep nothing expired is served, and the next sweep
   })
   await sweep({ ...gateway.deps, mediaStore: broken })
   assert.equal((await onDisk(gateway)).length, 6)
-  assert.equal((await countRows(gateway)).media_removals, 2)
-  assertError(await result(gateway, requestId), 'NOT_FOUND')
+  assert.equal(await removals(gateway), 2)
+  assertError(await gateway.getResult(requestId), 'NOT_FOUND')
   gateway.clock.advance(-1) // even if the clock goes back a little
   assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
-  assertError(await result(gateway, requestId), 'NOT_FOUND')
+  assertError(await gateway.getResult(requestId), 'NOT_FOUND')
   gateway.clock.advance(1)
   let calls = 0
   const halfway = instead(disk, {
@@ -285,16 +237,15 @@ test('3 after an interrupted sweep nothing expired is served, and the next sweep
     },
   })
   await sweep({ ...gateway.deps, mediaStore: halfway })
-  assert.equal((await countRows(gateway)).media_removals, 1)
+  assert.equal(await removals(gateway), 1)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [])
-  assert.equal((await countRows(gateway)).media_removals, 0)
+  assert.equal(await removals(gateway), 0)
 })
 
 test('3 media that no row refers to is deleted once it is older than a day', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
+  const requestId = await gateway.completed()
   const stored = await onDisk(gateway)
   const reported = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
   const media = join(gateway.folder, 'media')
@@ -320,13 +271,9 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
 
 test('3 one turn sweeps more than a page of each kind', async (t) => {
   const gateway = await startGateway(t)
-  const file = await uploadFile(gateway)
-  const row = await gateway.store
-    .selectFrom('files')
-    .selectAll()
-    .where('file_id', '=', file)
-    .executeTakeFirstOrThrow()
-  const copies = Array.from({ length: 450 }, (_, i) => ({ ...row, file_id: `file_${i}` }))
+  await gateway.uploadFile()
+  const [row] = await gateway.rows('files')
+  const copies = Array.from({ length: 450 }, (_, i) => ({ ...row!, file_id: `file_${i}` }))
   for (let i = 0; i < copies.length; i += 50) {
     await gateway.store
       .insertInto('files')
@@ -336,13 +283,9 @@ test('3 one turn sweeps more than a page of each kind', async (t) => {
   gateway.clock.advance(DAY_MS)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [])
-  const left = await gateway.store
-    .selectFrom('files')
-    .select('file_id')
-    .where('media_removed_at', 'is', null)
-    .execute()
-  assert.equal(left.length, 0)
-  assert.equal((await countRows(gateway)).media_removals, 0)
+  const files = await gateway.rows('files')
+  assert.ok(files.every((file) => file.media_removed_at !== null))
+  assert.equal(await removals(gateway), 0)
 })
 
 test("3 media that can't be deleted does not stop others from being deleted", async (t) => {
@@ -360,16 +303,13 @@ test("3 media that can't be deleted does not stop others from being deleted", as
     created_at: old.toISOString(),
   }))
   await gateway.store.insertInto('media_removals').values(rows).execute()
-  const later = new Date(gateway.clock.now()).toISOString()
-  await gateway.store
-    .insertInto('media_removals')
-    .values({ media_key: 'inputs/file_1', created_at: later })
-    .execute()
+  const later = { media_key: 'inputs/file_1', created_at: isoTime(gateway.clock.now()) }
+  await gateway.store.insertInto('media_removals').values(later).execute()
   for (let turn = 0; turn < 2; turn += 1) {
     gateway.clock.advance(60_000)
     await sweep({ ...gateway.deps, mediaStore })
   }
-  const left = await gateway.store.selectFrom('media_removals').select('media_key').execute()
+  const left = await gateway.rows('media_removals')
   assert.equal(left.length, 250)
   assert.ok(left.every((row) => stuck(row.media_key)))
 

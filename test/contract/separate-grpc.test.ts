@@ -5,15 +5,12 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
 import type { ErrorCode } from '../../shared/errors.ts'
-import { startSeparationClient } from '../support/clients/separation-client.ts'
+import { assertRefused, startSeparationClient } from '../support/clients/separation-client.ts'
 import {
-  complete,
   FILE_BYTES,
-  firstRequest,
-  startGateway,
-  submitted,
   type Gateway,
   type GatewayOptions,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
@@ -30,21 +27,6 @@ const waiting = (seconds: number) => [
 async function start(t: TestContext, options: GatewayOptions = {}) {
   const gateway = await startGateway(t, options)
   return { gateway, ...(await startSeparationClient(t, gateway)) }
-}
-
-async function assertRefused(
-  call: Promise<unknown>,
-  status: keyof typeof grpc.status,
-  code: ErrorCode,
-  param?: string,
-): Promise<void> {
-  const error = await call.then(
-    () => assert.fail('it was answered'),
-    (error: grpc.ServiceError) => error,
-  )
-  assert.equal(grpc.status[error.code], status, error.message)
-  assert.equal(error.metadata.get('winnow-code')[0], code, error.message)
-  assert.equal(error.metadata.get('winnow-param')[0], param)
 }
 
 async function assertNothingHeld(gateway: Gateway): Promise<void> {
@@ -71,9 +53,9 @@ test('grpc: options and a file in one call are a submit', async (t) => {
     ['a bell', ['a dog'], 12.5, 'flac'],
   )
   assert.equal((await gateway.call('GET', job.source.url)).body, FILE_BYTES.toString())
-  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
-  assert.equal(row.metadata, '{"take":12345678901234567890}')
-  assert.equal(row.file_name, 'concert.m4a')
+  const [row] = await gateway.rows('requests')
+  assert.equal(row?.metadata, '{"take":12345678901234567890}')
+  assert.equal(row?.file_name, 'concert.m4a')
 })
 
 test('grpc: without a file, the call accepts the other sources', async (t) => {
@@ -142,7 +124,7 @@ test('grpc: a client that hangs up leaves nothing behind', async (t) => {
   const { signal } = gone
   await assert.rejects(separate(messages(), { signal }), { code: grpc.status.CANCELLED })
   await assertNothingHeld(gateway)
-  assert.equal(await gateway.store.selectFrom('requests').selectAll().executeTakeFirst(), undefined)
+  assert.deepEqual(await gateway.rows('requests'), [])
 })
 
 test('grpc: a client that falls silent is refused in time, at whatever point', async (t) => {
@@ -172,9 +154,12 @@ test('grpc: a client that never finishes is refused in time', async (t) => {
   await assertNothingHeld(gateway)
 })
 
-test('grpc: a refused submit leaves no file, and a file needs its scope', async (t) => {
+test('grpc: a refused or repeated submit leaves no file, and a file needs its scope', async (t) => {
   const { gateway, separate } = await start(t, { config: { queueMaxPerAccount: 1 } })
-  await separate(WHOLE)
+  const metadata = { 'idempotency-key': 'one' }
+  const first = await separate(WHOLE, { metadata })
+  assert.deepEqual(await separate(WHOLE, { metadata }), first)
+  assert.equal((await heldMedia(gateway)).files, 1)
   await assertRefused(separate(WHOLE), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
   assert.equal((await heldMedia(gateway)).files, 1)
   const key = await gateway.newKey(['audio:separate'])
@@ -184,34 +169,19 @@ test('grpc: a refused submit leaves no file, and a file needs its scope', async 
   assert.equal((await heldMedia(gateway)).files, 1)
 })
 
-test('grpc: a repeated call with the same key submits once and keeps one file', async (t) => {
-  const { gateway, separate } = await start(t)
-  const metadata = { 'idempotency-key': 'one' }
-  const first = await separate(WHOLE, { metadata })
-  assert.deepEqual(await separate(WHOLE, { metadata }), first)
-  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
-  const bytes = Buffer.from('other...')
-  const file = { ...SOURCE, size: bytes.length }
-  const other = separate([{ options: { submit: SUBMIT, file } }, { piece: bytes }], { metadata })
-  await assertRefused(other, 'ALREADY_EXISTS', 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-  assert.equal((await heldMedia(gateway)).files, 1)
-})
-
 test('grpc: a caller that waits gets the result, or why the request failed', async (t) => {
   const { gateway, separate } = await start(t)
   const completing = separate(waiting(60))
-  const requestId = await firstRequest(gateway)
-  await complete(gateway, requestId)
+  const requestId = await gateway.firstRequest()
+  await gateway.complete(requestId)
   const { submitted: accepted, separation } = await completing
   assert.equal(accepted.request_id, requestId)
   assert.equal(separation.status, 'COMPLETED')
   assert.match(separation.result.target.url, /^http/)
 
+  await gateway.call('DELETE', `/v1/queue/requests/${requestId}`)
   const failing = separate(waiting(4_000_000_000))
-  const find = () =>
-    gateway.store.selectFrom('requests').select('request_id').where('status', '=', 'IN_QUEUE')
-  while ((await find().executeTakeFirst()) === undefined) await sleep(10)
-  const { request_id: other } = await find().executeTakeFirstOrThrow()
+  const other = await gateway.firstRequest()
   await gateway.event('started', other)
   await gateway.event('failed', other)
   const failed = (await failing).separation
@@ -221,11 +191,7 @@ test('grpc: a caller that waits gets the result, or why the request failed', asy
 test('grpc: a caller that waits in vain, or alongside too many others, gets the response to a submit', async (t) => {
   const { gateway, separate } = await start(t, { streamsMaxPerAccount: 1 })
   assert.equal((await separate(waiting(1))).separation, null)
-  const { account_id: accountId } = await gateway.store
-    .selectFrom('requests')
-    .select('account_id')
-    .executeTakeFirstOrThrow()
-  const watch = gateway.feed.watch(await submitted(gateway), accountId)
+  const watch = gateway.feed.watch(await gateway.submitted(), gateway.accountId)
   assert.equal((await separate(waiting(60))).separation, null)
   watch.close()
 })

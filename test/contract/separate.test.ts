@@ -1,18 +1,12 @@
 /** One call with a file and its prompt: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../shared/separation-options.ts'
-import {
-  complete,
-  FILE_BYTES,
-  firstRequest,
-  startGateway,
-  submitted,
-  type Gateway,
-  type GatewayOptions,
-} from '../support/gateway/start-gateway.ts'
+import { FILE_BYTES, type GatewayOptions, startGateway } from '../support/gateway/start-gateway.ts'
 import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
 type Field = [name: string, value: string | Blob, fileName?: string]
@@ -23,7 +17,20 @@ const PROMPT: Field = ['prompt', 'a bell']
 async function start(t: TestContext, options: GatewayOptions = {}) {
   const gateway = await startGateway(t, options)
   const address = await gateway.listen()
-  const post = async (
+  const send = async (
+    body: FormData | string | ReadableStream,
+    key: string,
+    headers: Record<string, string>,
+  ) => {
+    const reply = await fetch(`${address}/v1/audio/separate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      body,
+      duplex: 'half',
+    })
+    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
+  }
+  const post = (
     fields: Field[],
     { key = gateway.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
   ) => {
@@ -32,23 +39,11 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
       if (typeof value === 'string') body.append(name, value)
       else body.append(name, value, fileName)
     }
-    const reply = await fetch(`${address}/v1/audio/separate`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, ...headers },
-      body,
-    })
-    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
+    return send(body, key, headers)
   }
   /** Posts raw bytes; by default they are a form whose boundary is b. */
-  const postRaw = async (body: string | ReadableStream, type = FORM, headers: object = {}) => {
-    const reply = await fetch(`${address}/v1/audio/separate`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': type, ...headers },
-      body,
-      duplex: 'half',
-    } as RequestInit)
-    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
-  }
+  const postRaw = (body: string | ReadableStream, type = FORM, headers: object = {}) =>
+    send(body, gateway.key, { 'content-type': type, ...headers })
   return { gateway, address, post, postRaw }
 }
 
@@ -60,6 +55,16 @@ const PROMPT_PART = part('name="prompt"', 'a bell')
 const FILE_PART = part('name="file"; filename="song.flac"', FILE_BYTES.toString())
 
 const HALF_A_FORM = (PROMPT_PART + FILE_PART).slice(0, -6)
+
+/** Sends half of a form and nothing more. @param bytes the length that it states */
+function sendHalf(address: string, key: string, bytes: number): Socket {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1')
+  socket.write(
+    `POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n` +
+      `Authorization: Bearer ${key}\r\nContent-Type: ${FORM}\r\n\r\n${HALF_A_FORM}`,
+  )
+  return socket
+}
 
 type PostAnswer = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['post']>>
 
@@ -99,9 +104,9 @@ test('a file and its prompt in one call are a submit', async (t) => {
   )
   const media = await gateway.call('GET', job.source.url)
   assert.equal(media.body, FILE_BYTES.toString())
-  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
-  assert.equal(row.metadata, '{"take":12345678901234567890}')
-  assert.equal(row.file_name, 'concert.m4a')
+  const [row] = await gateway.rows('requests')
+  assert.equal(row?.metadata, '{"take":12345678901234567890}')
+  assert.equal(row?.file_name, 'concert.m4a')
 })
 
 test('without a file, the call accepts the other sources', async (t) => {
@@ -158,10 +163,9 @@ test('a file without a type is accepted, as requests.post(files=…, data=…) s
     const { status, body } = await postRaw(`${PROMPT_PART}${file}--b--\r\n`)
     assert.equal(status, 202, JSON.stringify(body))
   }
-  const files = await gateway.store.selectFrom('files').selectAll().execute()
-  for (const file of files) {
+  for (const { file_name, content_type, file_size } of await gateway.rows('files')) {
     assert.deepEqual(
-      [file.file_name, file.content_type, Number(file.file_size)],
+      [file_name, content_type, file_size],
       ['song.flac', 'application/octet-stream', FILE_BYTES.length],
     )
   }
@@ -175,8 +179,8 @@ test('metadata keeps its digits and its limits, whatever the type of its part', 
   }
   const { status, body } = await post('{"take": 12345678901234567890, "__proto__": 1.0}')
   assert.equal(status, 202, JSON.stringify(body))
-  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
-  assert.equal(row.metadata, '{"take":12345678901234567890,"__proto__":1.0}')
+  const [row] = await gateway.rows('requests')
+  assert.equal(row?.metadata, '{"take":12345678901234567890,"__proto__":1.0}')
   const deep = `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
   assertRefused(await post(deep), 'INVALID_PARAMETER', 'metadata')
   assertRefused(await post('{'), 'INVALID_REQUEST', 'metadata')
@@ -188,13 +192,13 @@ test('the JSON of a submit is accepted, with all digits and a wait', async (t) =
   const input = '"input":{"prompt":"a bell","audio_url":"https://example.com/a.wav"}'
   const json = `{${input},"metadata":{"take":12345678901234567890}}`
   const waiting = postRaw(json, 'application/json; charset=utf-8', { prefer: 'wait=60' })
-  await complete(gateway, await firstRequest(gateway))
+  await gateway.complete(await gateway.firstRequest())
   const { status, headers, body } = await waiting
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(headers.get('preference-applied'), 'wait=60')
-  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  const [row] = await gateway.rows('requests')
   assert.deepEqual(
-    [row.request_id, row.metadata],
+    [row?.request_id, row?.metadata],
     [body.request_id, '{"take":12345678901234567890}'],
   )
   for (const [text, param] of [
@@ -231,7 +235,7 @@ test('a body that is not a form, or a broken one, is refused', async (t) => {
   assert.deepEqual(gateway.logged('error'), [])
 })
 
-test('fields that arrive too slowly are refused, before the file and after it', async (t) => {
+test('fields that arrive too slowly, or not at all, are refused in time', async (t) => {
   const { gateway, postRaw } = await start(t, { config: { bodySecondsMax: 0.3 } })
   for (const begin of ['', PROMPT_PART + FILE_PART]) {
     let drip: NodeJS.Timeout | undefined
@@ -247,26 +251,6 @@ test('fields that arrive too slowly are refused, before the file and after it', 
     assert.equal(status, 400)
     assert.match(body.error.message, /incomplete after 0.3 seconds/)
   }
-  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
-})
-
-test('a connection that breaks off leaves nothing behind', async (t) => {
-  const { gateway, address } = await start(t)
-  const socket = connect(Number(new URL(address).port), '127.0.0.1')
-  socket.write(
-    'POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n' +
-      `Authorization: Bearer ${gateway.key}\r\nContent-Type: ${FORM}\r\n\r\n${HALF_A_FORM}`,
-  )
-  while ((await heldMedia(gateway)).bytes === 0)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  socket.destroy()
-  while ((await heldMedia(gateway)).bytes > 0)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
-})
-
-test('a sender that falls silent is refused in time', async (t) => {
-  const { gateway, postRaw } = await start(t, { config: { bodySecondsMax: 0.2 } })
   const silent = new ReadableStream({
     start: (controller) => controller.enqueue(Buffer.from(HALF_A_FORM)),
   })
@@ -276,18 +260,21 @@ test('a sender that falls silent is refused in time', async (t) => {
   assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
+test('a connection that breaks off leaves nothing behind', async (t) => {
+  const { gateway, address } = await start(t)
+  const socket = sendHalf(address, gateway.key, 100_000)
+  while ((await heldMedia(gateway)).bytes === 0) await sleep(10)
+  socket.destroy()
+  while ((await heldMedia(gateway)).bytes > 0) await sleep(10)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
+})
+
 test('a form that is too large for any file is refused before it is sent', async (t) => {
   const { gateway, address } = await start(t)
-  const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
-  socket.write(
-    `POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: ${LIMITS.fileBytesMax * 2}\r\n` +
-      `Authorization: Bearer ${gateway.key}\r\nContent-Type: ${FORM}\r\n\r\n${HALF_A_FORM}`,
-  )
-  const answer = await new Promise<string>((resolve) =>
-    socket.once('data', (text) => resolve(String(text))),
-  )
+  const socket = sendHalf(address, gateway.key, LIMITS.fileBytesMax * 2)
+  const [answer] = await once(socket, 'data')
   socket.destroy()
-  assert.match(answer, /413/)
+  assert.match(String(answer), /413/)
 })
 
 test("the file counts toward the account's media from its first byte", async (t) => {
@@ -298,69 +285,52 @@ test("the file counts toward the account's media from its first byte", async (t)
   assert.equal((await post([PROMPT, FILE])).status, 202)
 })
 
-test('a refused submit leaves no file', async (t) => {
+test('a refused or repeated submit leaves no file, and a file needs its scope', async (t) => {
   const { gateway, post } = await start(t, { config: { queueMaxPerAccount: 1 } })
-  assert.equal((await post([PROMPT, FILE])).status, 202)
-  assertRefused(await post([PROMPT, FILE]), 'RATE_LIMITED')
-  assert.equal((await heldMedia(gateway)).files, 1)
-})
-
-test('both scopes are needed for a file', async (t) => {
-  const { gateway, post } = await start(t)
-  const key = await gateway.newKey(['audio:separate'])
-  assertRefused(await post([PROMPT, FILE], { key }), 'PERMISSION_DENIED')
-  assert.equal(
-    (await post([PROMPT, ['audio_url', 'https://example.com/a.wav']], { key })).status,
-    202,
-  )
-})
-
-test('a repeated call with the same key submits once and keeps one file', async (t) => {
-  const { gateway, post } = await start(t)
   const headers = { 'idempotency-key': 'one' }
   const first = await post([PROMPT, FILE], { headers })
-  const again = await post([PROMPT, FILE], { headers })
-  assert.deepEqual(again.body, first.body)
-  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.equal(first.status, 202)
+  assert.deepEqual((await post([PROMPT, FILE], { headers })).body, first.body)
   const other: Field = ['file', new Blob(['other...'], { type: 'audio/mp4' }), 'concert.m4a']
   assertRefused(await post([PROMPT, other], { headers }), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-  assert.equal((await heldMedia(gateway)).files, 1)
+  assertRefused(await post([PROMPT, FILE]), 'RATE_LIMITED')
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
+  const key = await gateway.newKey(['audio:separate'])
+  assertRefused(await post([PROMPT, FILE], { key }), 'PERMISSION_DENIED')
+  const url: Field = ['audio_url', 'https://example.com/a.wav']
+  assert.equal((await post([PROMPT, url], { key })).status, 202)
 })
 
-test('a caller that waits gets the result', async (t) => {
+test('a caller that waits gets the result, or why the request failed', async (t) => {
   const { gateway, post } = await start(t)
   const waiting = post([PROMPT, FILE], { headers: { prefer: 'respond-async, wait=60' } })
-  const requestId = await firstRequest(gateway)
-  await complete(gateway, requestId)
+  const requestId = await gateway.firstRequest()
+  await gateway.complete(requestId)
   const { status, headers, body } = await waiting
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(headers.get('preference-applied'), 'wait=60')
   assert.deepEqual([body.request_id, body.status], [requestId, 'COMPLETED'])
   assert.match(body.data.target.url, /^http/)
-})
+  await gateway.call('DELETE', `/v1/queue/requests/${requestId}`)
 
-test('a caller that waits learns why a request failed', async (t) => {
-  const { gateway, post } = await start(t)
-  const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
-  const requestId = await firstRequest(gateway)
-  await gateway.event('started', requestId)
-  await gateway.event('failed', requestId)
-  const { status, body } = await waiting
-  assert.equal(status, 409)
-  assert.deepEqual([body.error.code, body.error.request_id], ['REQUEST_FAILED', requestId])
-  assert.match(body.error.message, /MODEL_FAILED/)
+  const failing = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
+  const failedId = await gateway.firstRequest()
+  await gateway.event('started', failedId)
+  await gateway.event('failed', failedId)
+  const refused = await failing
+  assert.equal(refused.status, 409)
+  const { code, request_id, message } = refused.body.error
+  assert.deepEqual([code, request_id], ['REQUEST_FAILED', failedId])
+  assert.match(message, /MODEL_FAILED/)
 })
 
 test('a caller that waits in vain, or alongside too many others, gets the response to a submit', async (t) => {
   const { gateway, post } = await start(t, { streamsMaxPerAccount: 1 })
   const headers = { prefer: 'wait=1' }
   assert.equal((await post([PROMPT, FILE], { headers })).status, 202)
-  const watch = gateway.feed.watch(await submitted(gateway), await accountOf(gateway))
+  const watch = gateway.feed.watch(await gateway.submitted(), gateway.accountId)
   const reply = await post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
   assert.equal(reply.status, 202)
   assert.equal(reply.headers.get('preference-applied'), null)
   watch.close()
 })
-
-const accountOf = async ({ store }: Gateway) =>
-  (await store.selectFrom('requests').select('account_id').executeTakeFirstOrThrow()).account_id

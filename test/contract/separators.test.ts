@@ -8,7 +8,7 @@ import type { DescribedModel, EngineDescription } from '../../shared/engine-cont
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { NO_MODELS } from '../support/no-models.ts'
 import { startSeparationClient } from '../support/clients/separation-client.ts'
-import { API, startGateway, uploadFile, type Gateway } from '../support/gateway/start-gateway.ts'
+import { API, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 const model = (name: string, stems: readonly string[] = []): DescribedModel => ({
   name,
@@ -20,7 +20,7 @@ const model = (name: string, stems: readonly string[] = []): DescribedModel => (
   sample_rate: 44_100,
   channels_max: 2,
   chunk_seconds_max: 60,
-  gives_candidates: false,
+  gives_candidates: true,
   predicts_spans: false,
   precision: 'float32',
   licence: name === 'mini' ? '' : `Of ${name}.`,
@@ -30,9 +30,16 @@ const MINI = model('mini')
 const HTDEMUCS = model('htdemucs', ['drums', 'bass', 'other', 'vocals'])
 
 /** Starts a gateway and engines with these models. */
-async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promise<Gateway> {
+const startWith = (t: TestContext, ...engines: DescribedModel[][]) => startEngines(t, engines)
+
+async function startEngines(
+  t: TestContext,
+  engines: DescribedModel[][],
+  onDescribe = () => {},
+): Promise<Gateway> {
   const engine = (address: string): EngineClient => ({
     describe: async () => {
+      onDescribe()
       const description: Partial<EngineDescription> = {
         engine_id: `host-${address}`,
         version: '0.3.0',
@@ -55,20 +62,10 @@ async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promis
   return gateway
 }
 
-test('a list of sounds is accepted whichever models the engines have', async (t) => {
-  const gateway = await startWith(t, [MINI])
-  const body = { input: { file_id: await uploadFile(gateway) } }
-  const reply = await gateway.call('POST', `${API}/audio/sounds`, { body })
-  assert.equal(reply.statusCode, 202, reply.body)
-})
-
-async function submit(gateway: Gateway, input: object) {
-  const file_id = await uploadFile(gateway)
-  return gateway.call('POST', `${API}/audio/separate`, { body: { input: { file_id, ...input } } })
-}
-
 test('the models of all engines are listed once, with what they answer and which engines have them', async (t) => {
-  const gateway = await startWith(t, [HTDEMUCS, MINI], [MINI])
+  const names = Array.from({ length: NAMES_MAX + 1 }, (_, i) => `sound ${i}`)
+  const mini = { ...MINI, names }
+  const gateway = await startWith(t, [HTDEMUCS, mini], [mini])
   const list = (await gateway.call('GET', '/v1/models')).json()
   assertShape(ModelList, list)
   const [{ engines, separators }] = list.data
@@ -82,49 +79,70 @@ test('the models of all engines are listed once, with what they answer and which
       licence: 'Of htdemucs.',
       engine_ids: [ids[0]],
     },
-    { name: 'mini', summary: 'About mini.', answers: 'text', stems: [], engine_ids: ids },
+    {
+      name: 'mini',
+      summary: 'About mini.',
+      answers: 'text',
+      stems: [],
+      names: names.slice(0, NAMES_MAX),
+      engine_ids: ids,
+    },
   ])
   assert.ok(!JSON.stringify(list).includes('host-'), 'the host of an engine is not shown')
 })
 
-test('the names of the sounds that a model knows are listed, up to a bound', async (t) => {
-  const names = Array.from({ length: NAMES_MAX + 1 }, (_, i) => `sound ${i}`)
-  const gateway = await startWith(t, [{ ...MINI, names }])
-  const list = (await gateway.call('GET', '/v1/models')).json()
-  assertShape(ModelList, list)
-  assert.deepEqual(list.data[0].separators[0].names, names.slice(0, NAMES_MAX))
+test('2.2 the models are those of live engines, which are not asked at each call', async (t) => {
+  let calls = 0
+  const gateway = await startEngines(t, [[MINI]], () => {
+    calls += 1
+    if (calls === 1) throw new Error('too early')
+  })
+  const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
+  assert.deepEqual([await engines(), await engines(), calls], [[], [], 1])
+  gateway.clock.advance(10_000)
+  const [[{ model, engine_id: name }]] = await Promise.all([engines(), engines()])
+  assert.deepEqual([(await engines())[0].engine_id, calls], [name, 2])
+  assert.match(name, /^engine_[0-9a-f]{16}$/, 'the host of an engine is not shown')
+  assert.deepEqual(
+    [model.name, model.channels_max, model.gives_candidates, model.predicts_spans, model.precision],
+    ['mini', 2, true, false, 'float32'],
+  )
+  gateway.clock.advance(15_001)
+  assert.deepEqual(await engines(), [])
 })
 
 test('a separator that no engine has is refused, and the available ones are named', async (t) => {
   const gateway = await startWith(t, [HTDEMUCS, MINI])
-  const unknown = await submit(gateway, { prompt: 'vocals', separator: 'audiosep' })
+  const unknown = await gateway.submit({ prompt: 'vocals', separator: 'audiosep' })
   assertError(unknown, 'INVALID_PARAMETER', 'input.separator')
   assert.equal(
     unknown.json().error.message,
     'There is no model "audiosep"; the models here are ' +
       'htdemucs (drums, bass, other, vocals); mini (any prompt).',
   )
-  const unfit = await submit(gateway, { prompts: ['drums', 'a dog'], separator: 'htdemucs' })
+  const unfit = await gateway.submit({ prompts: ['drums', 'a dog'], separator: 'htdemucs' })
   assertError(unfit, 'INVALID_PARAMETER', 'input.separator')
   assert.match(
     unfit.json().error.message,
     /^"a dog" is not one of the stems that htdemucs can give/,
   )
   const { call } = await startSeparationClient(t, gateway)
-  const input = { prompt: 'x', file_id: await uploadFile(gateway), separator: 'audiosep' }
+  const input = { prompt: 'x', file_id: await gateway.uploadFile(), separator: 'audiosep' }
   await assert.rejects(call('Submit', { input }), /INVALID_ARGUMENT.*There is no model "audiosep"/)
   for (const separator of ['htdemucs', 'mini', 'auto']) {
-    assert.equal((await submit(gateway, { prompt: 'vocals', separator })).statusCode, 202)
+    assert.equal((await gateway.submit({ prompt: 'vocals', separator })).statusCode, 202)
   }
+  const sounds = { input: { file_id: input.file_id } } // a list takes no separator
+  const list = await gateway.call('POST', `${API}/audio/sounds`, { body: sounds })
+  assert.equal(list.statusCode, 202, list.body)
 })
 
 test('the job carries the separator; without one, and with auto, it carries none', async (t) => {
   const gateway = await startWith(t, [HTDEMUCS, MINI])
   const separators: unknown[] = []
   for (const separator of ['htdemucs', 'auto', undefined, null]) {
-    const { request_id } = (await submit(gateway, { prompt: 'vocals', separator })).json()
-    await gateway.publish()
-    const { options } = gateway.broker.jobOf(request_id)
+    const requestId = await gateway.submitted({ prompt: 'vocals', separator })
+    const { options } = gateway.broker.jobOf(requestId)
     separators.push('separator' in options ? options.separator : 'absent')
   }
   assert.deepEqual(separators, ['htdemucs', 'absent', 'absent', 'absent'])
@@ -132,7 +150,7 @@ test('the job carries the separator; without one, and with auto, it carries none
 
 test('while no engine is known, any separator is accepted', async (t) => {
   const gateway = await startGateway(t)
-  assert.equal((await submit(gateway, { prompt: 'x', separator: 'later' })).statusCode, 202)
+  assert.equal((await gateway.submit({ prompt: 'x', separator: 'later' })).statusCode, 202)
 })
 
 test('readiness says how engines differ', async (t) => {

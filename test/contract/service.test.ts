@@ -3,25 +3,18 @@ import test from 'node:test'
 import { QueueResultResponse } from '../../gateway/api/result-schemas.ts'
 import { QueueSubmitResponse } from '../../gateway/api/schemas.ts'
 import { assertShape } from '../support/gateway/assert-shape.ts'
-import {
-  API,
-  callWith,
-  complete,
-  startGateway,
-  submit,
-  submitted,
-} from '../support/gateway/start-gateway.ts'
+import { API, startGateway, withKey } from '../support/gateway/start-gateway.ts'
 
 test('1.1 to 1.5 a file is uploaded, separated and downloaded', async (t) => {
   const gateway = await startGateway(t)
-  const accepted = await submit(gateway, { prompt: '  A Bell. ', output_format: 'wav' })
+  const accepted = await gateway.submit({ prompt: '  A Bell. ', output_format: 'wav' })
   assert.equal(accepted.statusCode, 202)
   assertShape(QueueSubmitResponse, accepted.json())
   const { request_id: requestId, status_url, stream_url, result_url } = accepted.json()
   assert.equal((await gateway.call('GET', status_url)).json().status, 'IN_QUEUE')
   await gateway.publish()
 
-  const job = await complete(gateway, requestId)
+  const job = await gateway.complete(requestId)
   assert.equal(job.prompt, 'A Bell.')
   const media = await gateway.call('GET', job.source.url)
   assert.equal(media.body, 'RIFF....')
@@ -50,11 +43,9 @@ test('1.2 media may be named by URL', async (t) => {
   const asked: string[] = []
   const gateway = await startGateway(t, { checkAudioUrl: async (url) => void asked.push(url) })
   const url = 'https://media.example/a%20b/song.mp3?x=1'
-  const reply = await submit(gateway, { audio_url: url })
-  assert.equal(reply.statusCode, 202)
-  await gateway.publish()
+  const requestId = await gateway.submitted({ audio_url: url })
   assert.deepEqual(asked, [url])
-  const { source } = gateway.broker.jobOf(reply.json().request_id)
+  const { source } = gateway.broker.jobOf(requestId)
   assert.deepEqual(source, { kind: 'url', url, file_name: 'song.mp3' })
 })
 
@@ -67,7 +58,7 @@ test('1.2 a URL may be written the way people write it, and names the outputs in
     'https://media.example/?file=a b|c.mp3': 'audio',
   }
   for (const [url, fileName] of Object.entries(names)) {
-    const requestId = await submitted(gateway, { audio_url: url })
+    const requestId = await gateway.submitted({ audio_url: url })
     const { source } = gateway.broker.jobOf(requestId)
     assert.deepEqual(source, { kind: 'url', url: url.trim(), file_name: fileName })
   }
@@ -80,24 +71,22 @@ test('1.2 outputs are named after the file name that the server of a URL gives',
     '../..\\a\u0000b\n.mp3': 'a_b_',
     [`${'x'.repeat(400)}.mp3`]: 'x'.repeat(244),
   }
-  const nameOf = async (requestId: string) => {
-    const result = await gateway.call('GET', `${API}/requests/${requestId}/result`)
-    return result.json().data.target.file_name
-  }
+  const nameOf = async (requestId: string) =>
+    (await gateway.getResult(requestId)).json().data.target.file_name
   for (const [source_name, stem] of Object.entries(names)) {
-    const requestId = await submitted(gateway, { audio_url: 'https://media.example/get?id=3' })
-    await complete(gateway, requestId, { source_name })
+    const requestId = await gateway.submitted({ audio_url: 'https://media.example/get?id=3' })
+    await gateway.complete(requestId, { source_name })
     assert.equal(await nameOf(requestId), `${stem}.a-bell.wav`)
   }
-  const uploaded = await submitted(gateway)
-  await complete(gateway, uploaded, { source_name: 'other.mp3' })
+  const uploaded = await gateway.submitted()
+  await gateway.complete(uploaded, { source_name: 'other.mp3' })
   assert.equal(await nameOf(uploaded), 'concert.a-bell.wav', 'its client has named it')
 })
 
 test('1.3 a request is accepted while the broker is down, and queued later', async (t) => {
   const gateway = await startGateway(t)
   gateway.broker.connected = false
-  const reply = await submit(gateway)
+  const reply = await gateway.submit()
   assert.equal(reply.statusCode, 202)
   await assert.rejects(gateway.publish())
   assert.equal(gateway.broker.jobs.size, 0)
@@ -144,12 +133,12 @@ test("extension: an account's own requests are listed newest first, page by page
   const gateway = await startGateway(t)
   const ids: string[] = []
   for (let i = 0; i < 5; i += 1) {
-    ids.unshift((await submit(gateway)).json().request_id)
+    ids.unshift((await gateway.submit()).json().request_id)
     if (i % 2) gateway.clock.advance(1) // some share a millisecond
   }
   const otherKey = await gateway.newKey()
-  const asOther = { ...gateway, call: callWith(gateway, otherKey) }
-  await submit(asOther)
+  const asOther = withKey(gateway, otherKey)
+  await asOther.submit()
   const listed: string[] = []
   let cursor = ''
   do {

@@ -1,35 +1,25 @@
 /** Who can use the signed addresses of media: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { signPath, type Audience } from '../../gateway/media-store/signed-url.ts'
+import { type Audience, signPath } from '../../gateway/media-store/signed-url.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { COPY_NAME, FOLDER_HEADER } from '../../shared/hand-over.ts'
+import { temporaryFolder } from '../support/basics/temporary-folder.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
-import {
-  API,
-  complete,
-  createFileBody,
-  FILE_BYTES,
-  startGateway,
-  submitted,
-  uploadFile,
-} from '../support/gateway/start-gateway.ts'
+import { FILE_BYTES, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 const AUDIENCES: readonly (Audience | undefined)[] = ['client', 'engine', undefined]
 
 test('7 each media endpoint refuses addresses that were signed for another use', async (t) => {
   const gateway = await startGateway(t)
-  const body = createFileBody({ file_size: FILE_BYTES.length })
-  const created = (await gateway.call('POST', '/v1/files', { body })).json()
-  const fileId = await uploadFile(gateway)
-  const waiting = await submitted(gateway)
-  const finished = await submitted(gateway)
-  await complete(gateway, finished)
-  const { data } = (await gateway.call('GET', `${API}/requests/${finished}/result`)).json()
+  const created = (await gateway.createFile()).json()
+  const fileId = await gateway.uploadFile()
+  const waiting = await gateway.submitted()
+  const finished = await gateway.completed()
+  const { data } = (await gateway.getResult(finished)).json()
   const outputPath = new URL(data.target.url).pathname
   const input = `/media/inputs/${created.file_id}`
   const output = `/media/outputs/${waiting}/target`
@@ -58,22 +48,63 @@ test('7 each media endpoint refuses addresses that were signed for another use',
 })
 
 test("7 a client's address can't hand anything over to an engine's folder", async (t) => {
-  const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
-  t.after(() => rm(engineFolder, { recursive: true }))
+  const engineFolder = temporaryFolder(t)
   const folder = 'job-1-aB9'
   await mkdir(join(engineFolder, folder))
   const gateway = await startGateway(t, { engineFolder })
-  const finished = await submitted(gateway)
-  await complete(gateway, finished)
-  const { data } = (await gateway.call('GET', `${API}/requests/${finished}/result`)).json()
+  const finished = await gateway.completed()
+  const { data } = (await gateway.getResult(finished)).json()
   const headers = { [FOLDER_HEADER]: folder }
   const download = await gateway.call('GET', data.target.url, { key: null, headers })
   assert.equal(download.body, 'target')
   assert.deepEqual(await readdir(join(engineFolder, folder)), [])
-  const input = { request_id: finished, output: 'target', prompt: 'a bell' }
-  const next = await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
-  await gateway.publish()
-  const { source } = gateway.broker.jobOf(next.json().request_id)
+  const next = await gateway.submitted({ request_id: finished, output: 'target' })
+  const { source } = gateway.broker.jobOf(next)
   assert.equal((await gateway.call('GET', source.url, { key: null, headers })).statusCode, 204)
   assert.deepEqual(await readdir(join(engineFolder, folder)), [COPY_NAME])
+})
+
+const PREFIX = '/winnow-media/'
+const CONFIG = { trustedProxies: ['127.0.0.1/32'], mediaAccelPath: PREFIX }
+const PROXIED = { 'x-forwarded-for': '203.0.113.5' }
+
+/** Completes a request and returns the address of its target. */
+async function targetUrl(gateway: Gateway): Promise<string> {
+  const requestId = await gateway.completed()
+  return (await gateway.getResult(requestId)).json().data.target.url
+}
+
+test('extension: a download through a trusted proxy names the file and has no body', async (t) => {
+  const gateway = await startGateway(t, { config: CONFIG })
+  const url = await targetUrl(gateway)
+  const whole = await gateway.call('GET', url)
+  const proxied = await gateway.call('GET', url, { headers: PROXIED })
+  assert.equal(proxied.statusCode, 200)
+  assert.equal(proxied.body, '')
+  assert.match(
+    String(proxied.headers['x-accel-redirect']),
+    /^\/winnow-media\/outputs\/req_[\w/-]+$/,
+  )
+  for (const name of ['content-type', 'content-disposition']) {
+    assert.equal(proxied.headers[name], whole.headers[name], name)
+  }
+  const forged = await gateway.call('GET', `${url}0`, { headers: PROXIED })
+  assertError(forged, 'PERMISSION_DENIED')
+})
+
+test('extension: without such a proxy, for other origins and for engines, the response has the bytes', async (t) => {
+  const gateway = await startGateway(t, { config: CONFIG })
+  const url = await targetUrl(gateway)
+  const crossOrigin = { ...PROXIED, origin: 'https://app.example.com' }
+  for (const headers of [{}, crossOrigin]) {
+    const { body, headers: responseHeaders } = await gateway.call('GET', url, { headers })
+    assert.ok(body.length > 0)
+    assert.equal(responseHeaders['x-accel-redirect'], undefined)
+  }
+  const wary = await startGateway(t, { config: { mediaAccelPath: PREFIX } })
+  const untrusted = await wary.call('GET', await targetUrl(wary), { headers: PROXIED })
+  assert.ok(untrusted.body.length > 0)
+  const { source } = gateway.broker.jobOf(await gateway.submitted())
+  const input = await gateway.call('GET', source.url, { headers: PROXIED })
+  assert.ok(input.body.length > 0)
 })

@@ -4,37 +4,25 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../clients/typescript/node.ts'
 import type { HeardSound } from '../../shared/heard-sounds.ts'
 import { TAGGER } from '../../shared/request-kind.ts'
 import { lastCompleted } from '../../gateway/store/requests.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import { meteredAccount } from '../support/gateway/metered.ts'
 import { startSeparationClient } from '../support/clients/separation-client.ts'
-import {
-  API,
-  complete,
-  FILE_BYTES,
-  firstRequest,
-  startGateway,
-  submitted,
-  uploadFile,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { API, FILE_BYTES, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
 
 const SOUNDS: HeardSound[] = [
   { name: 'a dog', spans: [{ start: 0, end: 2.5 }], share: 0.2, match: 0.97 },
   { name: 'rain', spans: [{ start: 1, end: 12 }], share: 0.88, match: 0.8 },
 ]
 
-const submitSounds = async (gateway: Gateway, input: object = {}, more: object = {}) =>
-  gateway.call('POST', `${API}/audio/sounds`, {
-    body: {
-      input: 'request_id' in input ? input : { file_id: await uploadFile(gateway), ...input },
-      ...more,
-    },
-    headers: (more as { headers?: Record<string, string> }).headers ?? {},
-  })
+async function submitSounds(gateway: Gateway, input: object = {}, more: object = {}) {
+  const file = 'request_id' in input ? {} : { file_id: await gateway.uploadFile() }
+  const body = { input: { ...file, ...input }, ...more }
+  return gateway.call('POST', `${API}/audio/sounds`, { body })
+}
 
 /** Submits a request for a list of sounds, publishes its job, and returns its id. */
 async function submitList(
@@ -55,9 +43,6 @@ async function list(gateway: Gateway, requestId: string, duration = 12.5): Promi
   await gateway.event('completed', requestId, listed)
 }
 
-const resultOf = async (gateway: Gateway, requestId: string) =>
-  gateway.call('GET', `${API}/requests/${requestId}/result`)
-
 test('a list of sounds is a request like others, without outputs', async (t) => {
   const gateway = await startGateway(t)
   const reply = await submitSounds(gateway, {}, { metadata: { take: 1 } })
@@ -72,44 +57,40 @@ test('a list of sounds is a request like others, without outputs', async (t) => 
   await list(gateway, requestId)
   const status = (await gateway.call('GET', statusUrl)).json()
   assert.deepEqual([status.model, status.status], ['audio/sounds', 'COMPLETED'])
-  const result = (await resultOf(gateway, requestId)).json()
+  const result = (await gateway.getResult(requestId)).json()
   assert.deepEqual(result.data, { sounds: SOUNDS, duration: 12.5 })
   const { model: ofResult, usage, metadata } = result
   assert.deepEqual([ofResult, metadata], ['audio/sounds', { take: 1 }])
   assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 2, billing_status: 'not_metered' })
-  const { rows } = await readHeldBytes(gateway)
-  assert.deepEqual(rows, [FILE_BYTES.length], 'nothing but the file')
+  const [account] = await gateway.rows('accounts')
+  assert.equal(Number(account?.media_held_bytes), FILE_BYTES.length, 'nothing but the file')
+  assert.deepEqual(await lastCompleted(gateway.store, 10), [], 'it says nothing of separations')
   const peaks = await gateway.call('GET', `${API}/requests/${requestId}/peaks`)
   assert.equal(peaks.statusCode, 404, peaks.body)
   const deleted = await gateway.call('DELETE', `${API}/requests/${requestId}`)
   assert.equal(deleted.statusCode, 204, deleted.body)
-  assert.equal((await resultOf(gateway, requestId)).statusCode, 404)
+  assert.equal((await gateway.getResult(requestId)).statusCode, 404)
 })
-
-async function readHeldBytes({ store }: Gateway) {
-  const accounts = await store.selectFrom('accounts').select('media_held_bytes').execute()
-  return { rows: accounts.map(({ media_held_bytes }) => Number(media_held_bytes)) }
-}
 
 test('a separation lists the sounds of its media, if its engine reports them', async (t) => {
   const gateway = await startGateway(t)
-  const [withSounds, withoutSounds] = [await submitted(gateway), await submitted(gateway)]
-  await complete(gateway, withSounds, { sounds: SOUNDS })
-  await complete(gateway, withoutSounds)
-  assert.deepEqual((await resultOf(gateway, withSounds)).json().data.sounds, SOUNDS)
-  assert.equal((await resultOf(gateway, withoutSounds)).json().data.sounds, undefined)
+  const [withSounds, withoutSounds] = [await gateway.submitted(), await gateway.submitted()]
+  await gateway.complete(withSounds, { sounds: SOUNDS })
+  await gateway.complete(withoutSounds)
+  assert.deepEqual((await gateway.getResult(withSounds)).json().data.sounds, SOUNDS)
+  assert.equal((await gateway.getResult(withoutSounds)).json().data.sounds, undefined)
 })
 
 test('an engine that gives no list of sounds, or no outputs, fails the request', async (t) => {
   const gateway = await startGateway(t)
-  const [sounds, separation] = [await submitList(gateway), await submitted(gateway)]
+  const [sounds, separation] = [await submitList(gateway), await gateway.submitted()]
   await gateway.event('completed', sounds)
   await gateway.event('completed', separation, { sounds: SOUNDS, outputs: undefined as never })
   for (const [id, missing] of [
     [sounds, 'list of sounds'],
     [separation, 'target'],
   ] as const) {
-    const { status, error } = (await gateway.call('GET', `${API}/requests/${id}/status`)).json()
+    const { status, error } = await gateway.statusOf(id)
     assert.deepEqual([status, error.code], ['FAILED', 'MODEL_FAILED'])
     assert.match(error.message, new RegExp(`gave no ${missing}`))
   }
@@ -138,14 +119,8 @@ test('options that only apply to separations are refused by name', async (t) => 
   ).json()
   assert.match(error.message, /Exactly one of/)
   assert.equal((await submitSounds(gateway, { audio_url: null, audio_track: 2 })).statusCode, 202)
-})
-
-test('no separation may name the model that lists sounds', async (t) => {
-  const gateway = await startGateway(t)
-  const input = { prompt: 'a bell', file_id: await uploadFile(gateway), separator: TAGGER }
-  const reply = await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
-  assert.equal(reply.statusCode, 400, reply.body)
-  assert.equal(reply.json().error.param, 'input.separator')
+  const separation = await gateway.submit({ separator: TAGGER })
+  assertError(separation, 'INVALID_PARAMETER', 'input.separator')
 })
 
 test('a list costs a tenth of the seconds, at least one', async (t) => {
@@ -160,7 +135,7 @@ test('a list costs a tenth of the seconds, at least one', async (t) => {
     const requestId = await submitList(own)
     assert.deepEqual(await balance(), [100, 1])
     await list(own, requestId, seconds)
-    const { usage } = (await resultOf(own, requestId)).json()
+    const { usage } = (await own.getResult(requestId)).json()
     assert.deepEqual([usage.quantity, usage.billing_status], [cost, 'deducted'])
     assert.deepEqual(await balance(), [100 - cost, 0], `${seconds} s`)
   }
@@ -171,7 +146,7 @@ test('a list that the balance does not cover is refused, or fails without cost',
   const { own, balance } = await meteredAccount(gateway, 3)
   const requestId = await submitList(own)
   await gateway.event('started', requestId, { duration: 31 })
-  const { status, error } = (await own.call('GET', `${API}/requests/${requestId}/status`)).json()
+  const { status, error } = await own.statusOf(requestId)
   assert.deepEqual([status, error.code], ['FAILED', 'INSUFFICIENT_CREDITS'])
   assert.match(error.message, /The media costs 4 s, but the account has 3 s/)
   assert.deepEqual(await balance(), [3, 0])
@@ -181,35 +156,17 @@ test('a list that the balance does not cover is refused, or fails without cost',
 
 test('an account with a full media quota can still ask what is in its media', async (t) => {
   const gateway = await startGateway(t)
-  const fileId = await uploadFile(gateway)
+  const fileId = await gateway.uploadFile()
   gateway.deps.config.mediaBytesMaxPerAccount = 1
-  const separation = { input: { prompt: 'a bell', file_id: fileId } }
-  const refused = await gateway.call('POST', `${API}/audio/separate`, { body: separation })
-  assert.equal(refused.json().error.code, 'MEDIA_QUOTA_EXCEEDED')
-  const reply = await gateway.call('POST', `${API}/audio/sounds`, {
-    body: { input: { file_id: fileId } },
-  })
+  assertError(await gateway.submit({ file_id: fileId }), 'MEDIA_QUOTA_EXCEEDED')
+  const body = { input: { file_id: fileId } }
+  const reply = await gateway.call('POST', `${API}/audio/sounds`, { body })
   assert.equal(reply.statusCode, 202, reply.body)
-})
-
-test('an Idempotency-Key returns the same request again', async (t) => {
-  const gateway = await startGateway(t)
-  const input = { file_id: await uploadFile(gateway) }
-  const headers = { 'idempotency-key': 'once' }
-  const [first, again] = [
-    await submitSounds(gateway, input, { headers }),
-    await submitSounds(gateway, input, { headers }),
-  ]
-  assert.equal(first.statusCode, 202, first.body)
-  assert.equal(again.body, first.body)
-  const separation = { input: { ...input, prompt: 'a bell' } }
-  const other = await gateway.call('POST', `${API}/audio/separate`, { body: separation, headers })
-  assert.equal(other.json().error.code, 'IDEMPOTENCY_CONFLICT')
 })
 
 test('the list of requests can have both kinds, or one', async (t) => {
   const gateway = await startGateway(t)
-  const [separation, sounds] = [await submitted(gateway), await submitList(gateway)]
+  const [separation, sounds] = [await gateway.submitted(), await submitList(gateway)]
   await list(gateway, sounds)
   const ids = async (query: string) => {
     const reply = await gateway.call('GET', `${API}/requests?${query}`)
@@ -227,21 +184,14 @@ test('its source can be separated, but it has no outputs to separate or share', 
   const gateway = await startGateway(t)
   const sounds = await submitList(gateway)
   await list(gateway, sounds)
-  const separate = (output: string) =>
-    gateway.call('POST', `${API}/audio/separate`, {
-      body: { input: { prompt: 'a dog', request_id: sounds, output } },
-    })
+  const separate = (output: string) => gateway.submit({ request_id: sounds, output })
   assert.equal((await separate('source')).statusCode, 202)
   const refused = await separate('residual')
-  assert.deepEqual(
-    [refused.statusCode, refused.json().error.param],
-    [400, 'input.request_id'],
-    refused.body,
-  )
+  const { param } = refused.json().error
+  assert.deepEqual([refused.statusCode, param], [400, 'input.request_id'], refused.body)
   const shared = await gateway.call('POST', `${API}/requests/${sounds}/shares`, { body: {} })
   assert.equal(shared.statusCode, 400, shared.body)
-  const separation = await submitted(gateway)
-  await complete(gateway, separation)
+  const separation = await gateway.completed()
   await submitList(gateway, { request_id: separation, output: 'target' })
 })
 
@@ -254,8 +204,7 @@ test('a webhook delivers the list', async (t) => {
   ]
   await list(gateway, listed)
   await gateway.event('failed', failed)
-  const bodies = await gateway.store.selectFrom('deliveries').select('body').execute()
-  const events = bodies.map(({ body }) => JSON.parse(body))
+  const events = (await gateway.rows('deliveries')).map(({ body }) => JSON.parse(body))
   const completed = events.find(({ request_id }) => request_id === listed)
   assert.deepEqual([completed.type, completed.model], ['audio.sounds.completed', 'audio/sounds'])
   assert.deepEqual(completed.data, { sounds: SOUNDS, duration: 12.5 })
@@ -281,18 +230,10 @@ test('a file can be sent and its sounds listed in one call, which may wait', asy
   const refused = await post([['prompt', 'a bell'], file])
   assert.equal(refused.status, 400)
   assert.match(((await refused.json()) as any).error.message, /is for separations/)
-  const waiting = post([file], { prefer: 'wait=30' })
   const first = ((await reply.json()) as any).request_id
-  const next = async (): Promise<string> => {
-    for (;;) {
-      await gateway.publish()
-      const rows = await gateway.store.selectFrom('requests').select('request_id').execute()
-      const other = rows.find(({ request_id: id }) => id !== first)
-      if (other) return other.request_id
-      await sleep(5)
-    }
-  }
-  await list(gateway, await next())
+  await gateway.call('DELETE', `${API}/requests/${first}`)
+  const waiting = post([file], { prefer: 'wait=30' })
+  await list(gateway, await gateway.firstRequest())
   const answer = await waiting
   assert.deepEqual([answer.status, answer.headers.get('preference-applied')], [200, 'wait=30'])
   assert.deepEqual(((await answer.json()) as any).data.sounds, SOUNDS)
@@ -301,7 +242,7 @@ test('a file can be sent and its sounds listed in one call, which may wait', asy
 test('gRPC submits, watches and lists as HTTP does', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
-  const fileId = await uploadFile(gateway)
+  const fileId = await gateway.uploadFile()
   const { request_id: requestId, model } = await call('Submit', { sounds: { file_id: fileId } })
   assert.equal(model, 'audio/sounds')
   await gateway.publish()
@@ -310,7 +251,7 @@ test('gRPC submits, watches and lists as HTTP does', async (t) => {
   assert.deepEqual([request.model, request.status], ['audio/sounds', 'COMPLETED'])
   assert.deepEqual([result.sounds, result.duration], [SOUNDS, 12.5])
   assert.deepEqual([result.target, result.residual], [null, null])
-  await submitted(gateway)
+  await gateway.submitted()
   const idsOf = async (model: string) =>
     (await call('List', { model })).separations.map(({ request_id }: any) => request_id)
   assert.deepEqual(await idsOf('audio/sounds'), [requestId])
@@ -328,7 +269,7 @@ test('the client lists the sounds of a file, in one call or step by step', async
   const path = join(gateway.folder, 'concert.m4a')
   await writeFile(path, FILE_BYTES)
   const listing = client.sounds(path, { metadata: { take: 1 } })
-  await list(gateway, await firstRequest(gateway))
+  await list(gateway, await gateway.firstRequest())
   const result = await listing
   assert.deepEqual([result.data.sounds, result.metadata], [SOUNDS, { take: 1 }])
   const fileId = await client.upload(path, 'audio/mp4')
@@ -339,11 +280,4 @@ test('the client lists the sounds of a file, in one call or step by step', async
   const { data } = await client.list({ model: 'audio/sounds' })
   assert.equal(data.length, 2)
   assert.deepEqual((await client.list({ model: 'audio/separate' })).data, [])
-})
-
-test('lists of sounds do not count toward the speed of separations', async (t) => {
-  const gateway = await startGateway(t)
-  const done = await submitList(gateway)
-  await list(gateway, done)
-  assert.deepEqual(await lastCompleted(gateway.store, 10), [])
 })

@@ -2,28 +2,22 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { QueueStatusResponse, StreamTimeout } from '../../gateway/api/schemas.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { readEvents, type StreamEvent } from '../support/http/event-stream.ts'
 import {
   API,
-  complete,
-  startGateway,
-  submitted,
   type Gateway,
   type GatewayOptions,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 import { loseTable } from '../support/database/test-database.ts'
 
-/** Starts a gateway, if none is given, that listens; queues a request and opens its stream. */
-async function openStream(
-  t: TestContext,
-  query = '',
-  options: GatewayOptions = {},
-  existing?: Gateway,
-) {
-  const gateway = existing ?? (await startGateway(t, options))
-  const requestId = await submitted(gateway)
+/** Starts a gateway that listens; queues a request and opens its stream. */
+async function openStream(t: TestContext, query = '', options: GatewayOptions = {}) {
+  const gateway = await startGateway(t, options)
+  const requestId = await gateway.submitted()
   const address = await gateway.listen()
   const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
     headers: { authorization: `Bearer ${gateway.key}` },
@@ -73,8 +67,7 @@ test('4.5 the stream sends every change and ends after a terminal status', async
 
 test('4.5 the stream of a finished request is a comment and one event', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
+  const requestId = await gateway.completed()
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
   assert.match(reply.body, /^: open\n\nevent: status\ndata: .*"COMPLETED".*\n\n$/)
 })
@@ -156,43 +149,26 @@ for (const [how, end] of Object.entries(ENDINGS)) {
 test('5.3 an idle stream ends at its next interval once its key is revoked', async (t) => {
   const { gateway, events } = await openStream(t, '?interval=1')
   await next(events)
-  await ENDINGS.revoked?.(gateway)
+  await ENDINGS.revoked!(gateway)
   assert.equal((await next(events)).name, 'error')
 })
 
-test('8 an account may have a limited number of streams open', async (t) => {
+test('4.7 and 8 an unknown request has no stream, HEAD none either, an account a limited number', async (t) => {
   const { gateway, requestId, events } = await openStream(t, '', { streamsMaxPerAccount: 1 })
   await next(events)
   const refused = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
   assertError(refused, 'RATE_LIMITED')
   assert.equal(refused.headers['retry-after'], '30')
-})
-
-test('4.7 an unknown request has no stream, and a stream does not support HEAD', async (t) => {
-  const gateway = await startGateway(t)
   const url = `${API}/requests/req_unknown/status/stream`
   assertError(await gateway.call('GET', url), 'NOT_FOUND')
   assert.equal((await gateway.call('HEAD', url)).statusCode, 405)
 })
 
 test('4.5 a client that leaves is forgotten', async (t) => {
-  const gateway = await startGateway(t)
-  const { watch } = gateway.feed
-  const closed = new Promise<void>((resolve) => {
-    gateway.feed.watch = (...args) => {
-      const opened = watch.call(gateway.feed, ...args)
-      const { close } = opened
-      opened.close = () => {
-        close.call(opened)
-        resolve()
-      }
-      return opened
-    }
-  })
-  const { events, leave } = await openStream(t, '?interval=10', {}, gateway)
+  const { gateway, events, leave } = await openStream(t, '?interval=10')
   await next(events)
   leave()
-  await closed
+  while (gateway.feed.watches > 0) await sleep(5)
 })
 
 test('4.5 open streams end cleanly when the gateway closes', async (t) => {

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import { createClient } from '../../clients/typescript/node.ts'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import {
   API,
-  startGateway,
-  submitted,
   type Gateway,
   type GatewayOptions,
+  startGateway,
 } from '../support/gateway/start-gateway.ts'
 
 const SOON = { bodySecondsMax: 0.2 }
@@ -31,14 +32,10 @@ const head = (gateway: Gateway, line: string, more = '') =>
   `Content-Type: application/json\r\n${more}\r\n`
 
 test('8 an incomplete JSON body is refused in time', async (t) => {
-  const { gateway, address } = await listening(t, {
-    config: { ...SOON, adminToken: 'a'.repeat(16) },
-  })
-  const admin = head(
-    { ...gateway, key: 'a'.repeat(16) },
-    'POST /admin/accounts',
-    'Content-Length: 99\r\n',
-  )
+  const config = { ...SOON, adminToken: ADMIN_TOKEN }
+  const { gateway, address } = await listening(t, { config })
+  const asAdmin = { ...gateway, key: ADMIN_TOKEN }
+  const admin = head(asAdmin, 'POST /admin/accounts', 'Content-Length: 99\r\n')
   for (const text of [
     head(gateway, `POST ${API}/audio/separate`, 'Content-Length: 99\r\n') + '{"input":',
     head(gateway, 'POST /v1/files', 'Transfer-Encoding: chunked\r\n') + '3\r\n{"f\r\n',
@@ -88,7 +85,7 @@ test('8 the server never waits forever, even if the body is not read', async (t)
 
 test('8 a status stream may last longer than a body may take', async (t) => {
   const { gateway, address } = await listening(t, { config: { bodySecondsMax: 0.5 } })
-  const requestId = await submitted(gateway)
+  const requestId = await gateway.submitted()
   const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
   t.after(() => socket.destroy())
   socket.write(head(gateway, `GET ${API}/requests/${requestId}/status/stream?interval=1`))
@@ -105,4 +102,74 @@ test('8 connections beyond the limit are closed at once', async (t) => {
   first.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
   await once(first, 'data')
   assert.deepEqual(await connect(port, '127.0.0.1').toArray(), [])
+})
+
+const MEBIBYTE = 2 ** 20
+/** More than the buffers at both ends hold. */
+const BYTES = 64 * MEBIBYTE
+/** If the gateway did not wait, only about half of the refusals would arrive. */
+const TRIES = 8
+
+/** Makes an upload address that refuses, because its signature is wrong. */
+async function startRefusing(t: TestContext) {
+  const gateway = await startGateway(t)
+  const address = await gateway.listen()
+  const client = createClient({ baseUrl: address, apiKey: gateway.key })
+  const file = await client.createFile({
+    file_name: 'long.wav',
+    content_type: 'audio/wav',
+    file_size: BYTES,
+    purpose: 'audio.separate.input',
+  })
+  const url = file.upload_url.replace('http://winnow.test', address).replace(/.$/, '')
+  return { client, file: { ...file, upload_url: url }, url: new URL(url) }
+}
+
+async function* body(bytes: number) {
+  for (let sent = 0; sent < bytes; sent += MEBIBYTE) yield Buffer.alloc(MEBIBYTE)
+}
+
+test('the TypeScript client learns why its upload was refused early', async (t) => {
+  const { client, file } = await startRefusing(t)
+  for (let i = 0; i < TRIES; i += 1) {
+    await assert.rejects(client.send(file, body(BYTES)), { code: 'PERMISSION_DENIED' })
+  }
+})
+
+test('so does a client that only reads the response after sending everything', async (t) => {
+  const { url } = await startRefusing(t)
+  for (let i = 0; i < TRIES; i += 1) {
+    const socket = connect(Number(url.port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.pause()
+    socket.write(
+      `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BYTES}\r\n\r\n`,
+    )
+    for await (const piece of body(BYTES)) {
+      if (!socket.write(piece)) await once(socket, 'drain')
+    }
+    const [answer] = (await once(socket.setEncoding('utf8').resume(), 'data')) as [string]
+    assert.match(answer, /^HTTP\/1.1 403 [^]*"code":"PERMISSION_DENIED"/)
+    socket.destroy()
+  }
+})
+
+test('a client that never ends is cut off', async (t) => {
+  const { url } = await startRefusing(t)
+  const socket = connect(Number(url.port), '127.0.0.1')
+  socket.on('error', () => undefined) // gets reset
+  socket.write(`PUT ${url.pathname} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  const chunk = Buffer.concat([
+    Buffer.from('100000\r\n'),
+    Buffer.alloc(MEBIBYTE),
+    Buffer.from('\r\n'),
+  ])
+  const closed = once(socket, 'close').catch(() => undefined)
+  let sent = 0
+  while (!socket.destroyed) {
+    sent += 1
+    const isFull = !socket.write(chunk)
+    if (isFull) await Promise.race([once(socket, 'drain').catch(() => undefined), closed])
+  }
+  assert.ok(sent < 1_000, `${sent} MiB were taken`)
 })

@@ -2,24 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'node:test'
 import { assertError } from '../support/gateway/assert-shape.ts'
-import {
-  API,
-  complete,
-  createFileBody,
-  FILE_BYTES,
-  startGateway,
-  submitted,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { FILE_BYTES, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 
 async function createFile(gateway: Gateway, fields: object = {}) {
-  const reply = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
+  const reply = await gateway.createFile(fields)
   const { file_id: fileId, upload_url: url } = reply.json()
   return {
     url: String(url),
@@ -31,20 +24,10 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 
 const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
 
-/** Lists the names of the files in the media folder. */
-const storedFiles = async ({ folder }: Gateway): Promise<string[]> =>
-  (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => entry.name)
-
 /** Reads the text of every input that has its place. */
 async function keptBytes(gateway: Gateway): Promise<string[]> {
-  const entries = await readdir(join(gateway.folder, 'media', 'inputs'), { withFileTypes: true })
-  return Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')),
-  )
+  const inputs = (await onDisk(gateway)).filter((path) => path.startsWith('inputs/'))
+  return Promise.all(inputs.map((path) => readFile(join(gateway.folder, 'media', path), 'utf8')))
 }
 
 test("7 an upload returns its hash, and can't be repeated", async (t) => {
@@ -55,7 +38,7 @@ test("7 an upload returns its hash, and can't be repeated", async (t) => {
   const sha256 = createHash('sha256').update(FILE_BYTES).digest('hex')
   assert.equal(reply.headers.etag, `"${sha256}"`)
   assertError(await file.put(Buffer.from('XXXXXXXX')), 'FILE_ALREADY_UPLOADED')
-  assert.equal((await storedFiles(gateway)).length, 1)
+  assert.equal((await onDisk(gateway)).length, 1)
 })
 
 test('7 a chunked body is accepted if its length is right, and counted', async (t) => {
@@ -128,7 +111,7 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   upload.send('RIFF')
   await broken
   mediaStore.stage = stage
-  assert.deepEqual(await storedFiles(gateway), [])
+  assert.deepEqual(await onDisk(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
@@ -143,7 +126,7 @@ test('7 a newer upload to an address replaces the one in progress', async (t) =>
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
   assert.match(await hanging.answer, /^HTTP\/1\.1 400 [^]*taken the place of this one/)
   assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
-  assert.equal((await storedFiles(gateway)).length, 1)
+  assert.equal((await onDisk(gateway)).length, 1)
 })
 
 test('7 however many uploads there are to one address, only one is on disk', async (t) => {
@@ -165,7 +148,7 @@ test('7 however many uploads there are to one address, only one is on disk', asy
   assert.equal(openMax, 1)
   for (const upload of uploads) upload.breakOff()
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await storedFiles(gateway)).length, 1)
+  assert.equal((await onDisk(gateway)).length, 1)
 })
 
 test('7 of uploads that complete at the same moment one is kept and the others are refused', async (t) => {
@@ -187,14 +170,14 @@ test('7 an upload whose sender falls silent is cut off, with an error that says 
   const upload = await openUpload(gateway, file)
   upload.send('RIFF')
   assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No data received for 0.2 seconds/)
-  assert.deepEqual(await storedFiles(gateway), [])
+  assert.deepEqual(await onDisk(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
 test('7 an output is written by one engine at a time; another has to retry', async (t) => {
   const gateway = await startGateway(t)
-  const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
+  const { upload_urls: urls } = gateway.broker.jobOf(await gateway.submitted())
   const url = urls.target!.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
   const { disk: mediaStore } = gateway
   const stage = mediaStore.stage.bind(mediaStore)
@@ -223,9 +206,10 @@ test('7 an upload that would fill the disk is refused', async (t) => {
   const refused = await file.put(FILE_BYTES)
   assertError(refused, 'QUEUE_UNAVAILABLE')
   assert.match(refused.json().error.message, /no space/)
+  assert.equal(refused.headers['retry-after'], '60')
   gateway.free.bytes = FILE_BYTES.length
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  assert.equal((await storedFiles(gateway)).length, 1)
+  assert.equal((await onDisk(gateway)).length, 1)
 })
 
 test('7 a disk that fills up during an upload ends it, and nothing of it stays', async (t) => {
@@ -244,7 +228,7 @@ test('7 a disk that fills up during an upload ends it, and nothing of it stays',
     gateway.free.bytes = Infinity
     const body = Readable.from(pieces(), { highWaterMark: 1 })
     await assert.rejects(gateway.disk.stage(body, STAGE_LIMITS), { code: 'QUEUE_UNAVAILABLE' })
-    assert.deepEqual(await storedFiles(gateway), [])
+    assert.deepEqual(await onDisk(gateway), [])
   }
 })
 
@@ -273,17 +257,15 @@ test("7 a file whose bytes can't be put in place stays pending, and can be sent 
 test('7 what a gateway was receiving when it died is removed when it restarts', async (t) => {
   const gateway = await startGateway(t)
   const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), STAGE_LIMITS)
-  assert.equal((await storedFiles(gateway)).length, 1)
+  assert.equal((await onDisk(gateway)).length, 1)
   await gateway.openDisk()
-  assert.deepEqual(await storedFiles(gateway), [])
+  assert.deepEqual(await onDisk(gateway), [])
   await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })
 
 test('3 outputs can be downloaded whole or by range, or requested with HEAD', async (t) => {
   const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await complete(gateway, requestId)
-  const { data } = (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+  const { data } = (await gateway.getResult(await gateway.completed())).json()
   const get = (headers: Record<string, string> = {}) =>
     gateway.call('GET', data.target.url, { headers })
 

@@ -19,15 +19,9 @@ import type { Keys } from '../../gateway/secrets.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
 import { endDeliveries, FAILING } from '../../gateway/webhooks/endpoint-health.ts'
 import { renewEndpointSecrets } from '../../gateway/webhooks/endpoint-secrets.ts'
-import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
-import {
-  callWith,
-  complete,
-  startGateway,
-  submitted,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { byAnother, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
+import { webhookSender } from '../support/gateway/webhook-sender.ts'
 import { serve } from '../support/http/serve.ts'
 
 const ENDPOINTS = '/v1/webhook-endpoints'
@@ -54,16 +48,11 @@ async function startInbox(t: TestContext) {
 async function startWithSender(t: TestContext) {
   const post = createPublicPost({ allowCidrs: ['127.0.0.0/8'] })
   const gateway = await startGateway(t, { postWebhook: post.post, checkWebhookUrl: post.check })
-  const { config, log } = gateway.deps
-  const send = async (encryptionKeys = config.encryptionKeys) => {
-    const sender = new WebhookSender({
-      ...{ store: gateway.store, clock: gateway.clock, log, post: post.post, encryptionKeys },
-      ...{ attemptsMax: 32, hostAttemptsMax: 8, random: () => 0.5 },
-    })
-    await sender.startDue()
-    await sender.idle()
-    await sender.startDue() // what had no slot
-    await sender.idle()
+  const send = async (encryptionKeys = gateway.deps.config.encryptionKeys) => {
+    const random = () => 0.5
+    const sender = webhookSender(gateway, { post: post.post, encryptionKeys, random })
+    await sender.send()
+    await sender.send() // what had no slot
   }
   return { ...gateway, send }
 }
@@ -76,22 +65,12 @@ async function make(gateway: Gateway, body: object) {
   return { secret: secret as string, endpoint, path: `${ENDPOINTS}/${endpoint.endpoint_id}` }
 }
 
-async function failed(gateway: Gateway, more: object = {}): Promise<string> {
-  const requestId = await submitted(gateway, {}, more)
-  await gateway.event('started', requestId)
-  await gateway.event('failed', requestId)
-  return requestId
-}
-
-async function completed(gateway: Gateway, more: object = {}): Promise<string> {
-  const requestId = await submitted(gateway, {}, more)
-  await complete(gateway, requestId)
-  return requestId
-}
-
 const read = async (gateway: Gateway, path: string) => (await gateway.call('GET', path)).json()
 
-/** Verifies at the time of the message. */
+/** Tells for each secret whether it verifies a message, at the time of the message. */
+const verifying = (secrets: readonly string[], received: Received) =>
+  secrets.map((secret) => verifies(secret, received))
+
 function verifies(secret: string, { headers, body }: Received): boolean {
   const { now } = Date
   Date.now = () => 1_000 * Number(headers['webhook-timestamp'])
@@ -127,8 +106,8 @@ test('extension: an endpoint gets the events that it names, beside the webhookUr
   const events = ['audio.separate.failed']
   const filtered = await make(gateway, { url: failures.url, events })
   const webhook = { webhookUrl: own.url, webhookSecret: 'a secret of the client' }
-  const done = await completed(gateway, { ...webhook, metadata: { order: 7 } })
-  const broken = await failed(gateway)
+  const done = await gateway.completed({}, { ...webhook, metadata: { order: 7 } })
+  const broken = await gateway.failed()
   await gateway.send()
   const end = ['audio.separate.failed', broken]
   assert.deepEqual(eventsOf(all.received).sort(), [['audio.separate.completed', done], end].sort())
@@ -144,9 +123,9 @@ test('extension: an endpoint gets the events that it names, beside the webhookUr
   assert.equal(sent.body, body, 'the same event')
   assert.equal(new Set(idsOf([...all.received, ...failures.received, ...own.received])).size, 4)
 
-  const status = await read(gateway, `/v1/queue/requests/${done}/status`)
-  assert.deepEqual([status.webhook.delivery_status, status.webhook.attempts], ['delivered', 1])
-  assert.equal((await read(gateway, `/v1/queue/requests/${broken}/status`)).webhook, undefined)
+  const { delivery_status, attempts: tries } = (await gateway.statusOf(done)).webhook
+  assert.deepEqual([delivery_status, tries], ['delivered', 1])
+  assert.equal((await gateway.statusOf(broken)).webhook, undefined)
   const { data: attempts } = await read(gateway, '/v1/webhook-attempts')
   assert.deepEqual(
     attempts.map((attempt: any) => attempt.endpoint_id).sort(),
@@ -158,8 +137,8 @@ test('extension: an endpoint gets the events that it names, beside the webhookUr
   assertShape(WebhookEndpointList, list)
   assert.ok(!JSON.stringify(list).includes('whsec_'), 'secrets are shown once')
   const rows = JSON.stringify([
-    await gateway.store.selectFrom('webhook_endpoints').selectAll().execute(),
-    await gateway.store.selectFrom('changes').selectAll().execute(),
+    await gateway.rows('webhook_endpoints'),
+    await gateway.rows('changes'),
   ])
   assert.ok(rows.includes(endpoint.endpoint_id) && !rows.includes(secret.slice(6)))
 })
@@ -171,9 +150,9 @@ test('extension: clients of fal get their format, their endpoints the usual one'
     startInbox(t),
   ])
   await make(gateway, { url: inbox.url })
-  const requestId = await submitted(gateway, {}, { webhookUrl: own.url })
+  const requestId = await gateway.submitted({}, { webhookUrl: own.url })
   await gateway.store.updateTable('requests').set({ webhook_format: 'fal' }).execute()
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   await gateway.send()
   assert.equal(JSON.parse(own.received[0]!.body).status, 'OK')
   assert.deepEqual(eventsOf(inbox.received), [['audio.separate.completed', requestId]])
@@ -189,41 +168,29 @@ test('extension: after a rotation both secrets sign, for the time that the clien
     return reply.json()
   }
   const sent = async () => {
-    await failed(gateway)
+    await gateway.failed()
     await gateway.send()
     return inbox.received.at(-1)!
   }
   const { signing_secret: second, old_secret_ends_at: endsAt } = await rotate()
   assert.equal(Date.parse(endsAt), gateway.clock.now() + DAY_MS)
   const both = await sent()
-  assert.deepEqual(
-    [first, second].map((key) => verifies(key, both)),
-    [true, true],
-  )
+  assert.deepEqual(verifying([first, second], both), [true, true])
   assert.match(String(both.headers['webhook-signature']), /^v1,\S+ v1,\S+$/)
   const tested = await gateway.call('POST', `${path}/test`)
   assert.deepEqual([tested.json().delivered, tested.json().signing_secret], [true, undefined])
   const test = inbox.received.at(-1)!
   assert.equal(JSON.parse(test.body).type, 'webhook.test')
-  assert.deepEqual(
-    [first, second].map((key) => verifies(key, test)),
-    [true, true],
-  )
+  assert.deepEqual(verifying([first, second], test), [true, true])
   gateway.clock.advance(DAY_MS)
   const later = await sent()
-  assert.deepEqual(
-    [first, second].map((key) => verifies(key, later)),
-    [false, true],
-  )
+  assert.deepEqual(verifying([first, second], later), [false, true])
   const { signing_secret: third } = await rotate({ overlap_seconds: 7 * 86_400 })
   const { signing_secret: fourth, old_secret_ends_at: never } = await rotate({ overlap_seconds: 0 })
   assert.equal(never, null)
   const leaked = await sent()
   const keys = [first, second, third, fourth]
-  assert.deepEqual(
-    keys.map((key) => verifies(key, leaked)),
-    [false, false, false, true],
-  )
+  assert.deepEqual(verifying(keys, leaked), [false, false, false, true])
   for (const overlap_seconds of [-1, 7 * 86_400 + 1, 1.5]) {
     const refused = await gateway.call('POST', `${path}/rotate`, { body: { overlap_seconds } })
     assert.equal(refused.json().error.param, 'overlap_seconds', String(overlap_seconds))
@@ -239,7 +206,7 @@ test('extension: a replay since a time sends the same ids and bodies again', asy
   for (let i = 0; i < 4; i += 1) {
     times.push(new Date(gateway.clock.now()).toISOString())
     inbox.status = i === 2 ? 500 : 204
-    await failed(gateway)
+    await gateway.failed()
     await gateway.send()
     gateway.clock.advance(1_000)
   }
@@ -288,7 +255,7 @@ test('extension: what ends while an endpoint is disabled can be replayed later',
   const [gateway, inbox] = await Promise.all([startWithSender(t), startInbox(t)])
   const { path } = await make(gateway, { url: inbox.url })
   inbox.status = 500
-  const before = await failed(gateway)
+  const before = await gateway.failed()
   await gateway.send()
   const since = new Date(gateway.clock.now()).toISOString()
   const patch = async (body: object) => {
@@ -299,7 +266,7 @@ test('extension: what ends while an endpoint is disabled can be replayed later',
   const disabled = await patch({ enabled: false })
   assertShape(WebhookEndpoint, disabled)
   assert.deepEqual([disabled.enabled, disabled.disabled_reason], [false, null])
-  const meanwhile = await failed(gateway)
+  const meanwhile = await gateway.failed()
   gateway.clock.advance(HOUR_MS)
   await gateway.send()
   assert.equal(inbox.received.length, 1)
@@ -332,12 +299,12 @@ test('extension: an endpoint that fails for days, or answers 410, is disabled', 
     return { enabled, since, reason }
   }
   inbox.status = 500
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   const since = new Date(gateway.clock.now()).toISOString()
   assert.deepEqual(await state(), { enabled: true, since, reason: null })
   gateway.clock.advance(FAILING.days * DAY_MS - 1)
-  for (let i = 1; i < FAILING.deliveriesMin; i += 1) await failed(gateway)
+  for (let i = 1; i < FAILING.deliveriesMin; i += 1) await gateway.failed()
   await gateway.send()
   assert.equal((await state()).enabled, true, 'not yet')
   gateway.clock.advance(DAY_MS)
@@ -346,20 +313,17 @@ test('extension: an endpoint that fails for days, or answers 410, is disabled', 
   assert.deepEqual(await state(), { enabled: false, since, reason })
   const { data } = await read(gateway, `${path}/deliveries`)
   assert.ok(data.every((row: any) => row.delivery_status === 'failed'))
-  const [change] = await gateway.store
-    .selectFrom('changes')
-    .selectAll()
-    .where('action', '=', 'endpoint.disable')
-    .execute()
+  const changes = await gateway.rows('changes')
+  const change = changes.find(({ action }) => action === 'endpoint.disable')
   assert.deepEqual([change?.tool, JSON.parse(change!.details).reason], ['gateway', reason])
 
   await gateway.call('PATCH', path, { body: { enabled: true } })
   inbox.status = 204
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   assert.deepEqual(await state(), { enabled: true, since: null, reason: null })
   inbox.status = 410
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   const gone = await state()
   assert.equal(gone.enabled, false)
@@ -374,7 +338,7 @@ test('extension: what an old address answers says nothing about the new one', as
     reply.writeHead(410).end()
   })
   const { path } = await make(gateway, { url: old.url })
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   assert.equal((moved as { statusCode: number }).statusCode, 200)
   assert.equal((await read(gateway, path)).enabled, true)
@@ -386,7 +350,7 @@ test('extension: what an old address answers says nothing about the new one', as
   assert.deepEqual([...new Set(data.map((attempt: any) => attempt.host))], [host])
 
   inbox.status = 500
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   assert.notEqual((await read(gateway, path)).failing_since, null)
   await gateway.call('PATCH', path, { body: { url: `${inbox.url}/new` } })
@@ -396,7 +360,7 @@ test('extension: what an old address answers says nothing about the new one', as
 test('extension: what waits for an endpoint that was enabled again is sent', async (t) => {
   const [gateway, inbox] = await Promise.all([startWithSender(t), startInbox(t)])
   const { endpoint } = await make(gateway, { url: inbox.url })
-  await failed(gateway)
+  await gateway.failed()
   await endDeliveries(gateway.store, endpoint.endpoint_id, 'late')
   await gateway.send()
   assert.equal(inbox.received.length, 1)
@@ -405,36 +369,32 @@ test('extension: what waits for an endpoint that was enabled again is sent', asy
 test('extension: a deleted endpoint gets nothing more, nor does one of a deleted account', async (t) => {
   const [gateway, inbox] = await Promise.all([startWithSender(t), startInbox(t)])
   const { path } = await make(gateway, { url: inbox.url })
-  await failed(gateway)
+  await gateway.failed()
   assert.equal((await gateway.call('DELETE', path)).statusCode, 204)
   for (const url of [path, `${path}/deliveries`])
     assertError(await gateway.call('GET', url), 'NOT_FOUND')
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   assert.deepEqual(inbox.received, [])
-  const [row, ...others] = await gateway.store.selectFrom('deliveries').selectAll().execute()
+  const [row, ...others] = await gateway.rows('deliveries')
   assert.deepEqual([row?.state, row?.last_error], ['failed', 'The endpoint was deleted.'])
   assert.equal(others.length, 0)
 
   // as if a request had ended at the moment of the deletion
   await make(gateway, { url: inbox.url })
-  await failed(gateway)
-  const { account_id: accountId } = await read(gateway, '/v1/account')
-  await deleteAccount(gateway.deps, accountId)
+  await gateway.failed()
+  await deleteAccount(gateway.deps, gateway.accountId)
   await gateway.send()
   assert.deepEqual(inbox.received, [])
-  const rows = await gateway.store.selectFrom('deliveries').selectAll().execute()
-  assert.ok(rows.every(({ state }) => state === 'failed'))
-  const left = await gateway.store.selectFrom('webhook_endpoints').selectAll().execute()
-  assert.deepEqual(left, [])
+  assert.ok((await gateway.rows('deliveries')).every(({ state }) => state === 'failed'))
+  assert.deepEqual(await gateway.rows('webhook_endpoints'), [])
 })
 
 test('extension: endpoints are those of one account, within limits', async (t) => {
   const gateway = await startWithSender(t)
   const url = 'http://127.0.0.1:9/hook'
   const { path, endpoint } = await make(gateway, { url })
-  const key = await gateway.newKey()
-  const other = callWith(gateway, key)
+  const { call: other } = await byAnother(gateway)
   assert.deepEqual((await other('GET', ENDPOINTS)).json().data, [])
   const calls = [
     ['GET', '', undefined],
@@ -481,7 +441,7 @@ test('extension: an address that has become private is refused at every post', a
     .updateTable('webhook_endpoints')
     .set({ url: 'https://10.0.0.1/hook' })
     .execute()
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send()
   const { data } = await read(gateway, `${path}/deliveries`)
   assert.match(data[0].last_error, /^url must lead to a public address/)
@@ -495,11 +455,8 @@ test('extension: secrets stay readable when the key that encrypts them is replac
   const next = Buffer.alloc(32, 7).toString('base64url')
   for (const keys of [[old, next], [next, old], [next]] as Keys[])
     await renewEndpointSecrets(gateway.store, keys)
-  await failed(gateway)
+  await gateway.failed()
   await gateway.send([next])
   const [received] = inbox.received
-  assert.deepEqual(
-    [first, second].map((key) => verifies(key, received!)),
-    [true, true],
-  )
+  assert.deepEqual(verifying([first, second], received!), [true, true])
 })

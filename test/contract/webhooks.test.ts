@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { createLogger } from '../../shared/telemetry/log.ts'
 import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/follow/dead-letters.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -29,17 +26,16 @@ import {
   WebhookTestResult,
 } from '../../gateway/api/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
-import { WebhookSender } from '../../gateway/webhooks/sender.ts'
+import { temporaryFolder } from '../support/basics/temporary-folder.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,
-  callWith,
-  complete,
-  startGateway,
-  uploadFile,
+  byAnother,
   type Gateway,
-  type GatewayOptions,
+  startGateway,
+  withKey,
 } from '../support/gateway/start-gateway.ts'
+import { webhookSender } from '../support/gateway/webhook-sender.ts'
 
 const HOOK = 'https://hooks.example/in?token=1'
 const SECRET = 'a secret of the client'
@@ -51,48 +47,27 @@ const OK = { status: 200, retryAfter: undefined }
 const BROKEN = { status: 500, retryAfter: undefined }
 
 /** A gateway whose webhooks go to `posts`; each is answered as `answer` says at that moment. */
-async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
-  const gateway = await startGateway(t, options)
+async function startWithWebhooks(t: TestContext) {
+  const gateway = await startGateway(t)
   const posts: PostedWebhook[] = []
-  const world = { answer: OK as Answer, random: 0.5 }
+  const world = { answer: OK as Answer }
   const post = async (url: string, message: PostMessage, signal: AbortSignal) => {
     const posted = { url, ...message, signal }
     posts.push(posted)
     return typeof world.answer === 'function' ? world.answer(posted) : world.answer
   }
   const newSender = (store = gateway.store, limits = {}) =>
-    new WebhookSender({
-      store,
-      clock: gateway.clock,
-      log: createLogger('gateway', 'silent'),
-      post,
-      encryptionKeys: gateway.deps.config.encryptionKeys,
-      attemptsMax: 32,
-      hostAttemptsMax: 8,
-      random: () => world.random,
-      ...limits,
-    })
+    webhookSender({ ...gateway, store }, { post, random: () => 0.5, ...limits })
   const sender = newSender()
-  return {
-    ...gateway,
-    posts,
-    world,
-    newSender,
-    /** Sends all that is due now. */
-    async send(by = sender) {
-      await by.startDue()
-      await by.idle()
-    },
-  }
+  return { ...gateway, posts, world, newSender, send: () => sender.send() }
 }
 
 type Webhooks = Awaited<ReturnType<typeof startWithWebhooks>>
 
+const WEBHOOK = { webhookUrl: HOOK, webhookSecret: SECRET }
+
 async function submit(gateway: Gateway, fields: object = {}) {
-  const input = { prompt: 'a bell', file_id: await uploadFile(gateway) }
-  const reply = await gateway.call('POST', `${API}/audio/separate`, {
-    body: { input, webhookUrl: HOOK, webhookSecret: SECRET, ...fields },
-  })
+  const reply = await gateway.submit({}, { ...WEBHOOK, ...fields })
   assert.equal(reply.statusCode, 202, reply.body)
   assertShape(QueueSubmitResponse, reply.json())
   await gateway.publish()
@@ -100,17 +75,13 @@ async function submit(gateway: Gateway, fields: object = {}) {
 }
 
 /** The id of a request that has FAILED and whose webhook is due. */
-async function failed(gateway: Gateway, fields: object = {}): Promise<string> {
-  const { request_id: requestId } = await submit(gateway, fields)
-  await gateway.event('started', requestId)
-  await gateway.event('failed', requestId)
-  return requestId
-}
+const failed = (gateway: Gateway, fields: object = {}): Promise<string> =>
+  gateway.failed({}, { ...WEBHOOK, ...fields })
 
 async function webhookOf(gateway: Gateway, requestId: string): Promise<WebhookDeliveryStatus> {
-  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
-  assertShape(QueueStatusResponse, reply.json())
-  return reply.json().webhook
+  const status = await gateway.statusOf(requestId)
+  assertShape(QueueStatusResponse, status)
+  return status.webhook
 }
 
 const redeliver = (gateway: Gateway, requestId: string) =>
@@ -118,6 +89,15 @@ const redeliver = (gateway: Gateway, requestId: string) =>
 
 const eventOf = ({ body }: PostedWebhook | undefined = {} as PostedWebhook) =>
   JSON.parse(body.toString())
+
+/** Returns the signature that a library of Standard Webhooks makes for a message. */
+function signatureOf({ headers, body }: PostMessage, secret: string): string {
+  const verifier = secret.startsWith('whsec_')
+    ? new Webhook(secret)
+    : new Webhook(secret, { format: 'raw' })
+  const at = new Date(1_000 * Number(headers['webhook-timestamp']))
+  return verifier.sign(headers['webhook-id']!, at, body)
+}
 
 const pending = { delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null }
 
@@ -130,7 +110,7 @@ test('6.1 a completed request is posted to its webhook, signed', async (t) => {
   assert.deepEqual(await webhookOf(gateway, requestId), pending)
   await gateway.send()
   assert.equal(gateway.posts.length, 0)
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   assert.deepEqual(await webhookOf(gateway, requestId), pending)
   await gateway.send()
 
@@ -161,13 +141,11 @@ test('6.1 a completed request is posted to its webhook, signed', async (t) => {
   }
   assert.deepEqual(result.webhook, delivered)
   assert.deepEqual(await webhookOf(gateway, requestId), delivered)
-  const { 'webhook-id': id = '', ...headers } = posted.headers
-  assert.match(id, /^msg_\w+$/)
+  const { headers } = posted
+  assert.match(headers['webhook-id'] ?? '', /^msg_\w+$/)
   assert.equal(headers['content-type'], 'application/json')
-  const verifier = new Webhook(SECRET, { format: 'raw' })
-  const at = new Date(1_000 * Number(headers['webhook-timestamp']))
-  assert.equal(at.getTime(), 1_000 * Math.floor(gateway.clock.now() / 1_000))
-  assert.equal(headers['webhook-signature'], verifier.sign(id, at, posted.body))
+  assert.equal(Number(headers['webhook-timestamp']), Math.floor(gateway.clock.now() / 1_000))
+  assert.equal(headers['webhook-signature'], signatureOf(posted, SECRET))
 
   gateway.clock.advance(7 * 86_400_000 - 1)
   const target = await gateway.call('GET', event.data.target.url)
@@ -176,32 +154,22 @@ test('6.1 a completed request is posted to its webhook, signed', async (t) => {
   assert.equal(gateway.posts.length, 1)
 })
 
-test('2.8 a secret that was not given is made, and returned once', async (t) => {
+test('2.8 a secret that was not given is made and returned once; none is stored as it is', async (t) => {
   const gateway = await startWithWebhooks(t)
   const { request_id: requestId, webhook } = await submit(gateway, { webhookSecret: undefined })
   assert.equal(webhook.url, HOOK)
   assert.match(webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   await gateway.send()
-  const { headers, body } = gateway.posts[0]!
-  const at = new Date(1_000 * Number(headers['webhook-timestamp']))
-  const signature = new Webhook(webhook.signing_secret).sign(headers['webhook-id']!, at, body)
-  assert.equal(headers['webhook-signature'], signature)
+  const [posted] = gateway.posts
+  const signature = signatureOf(posted!, webhook.signing_secret)
+  assert.equal(posted!.headers['webhook-signature'], signature)
   for (const path of ['status', 'result', 'status/stream']) {
     const reply = await gateway.call('GET', `${API}/requests/${requestId}/${path}`)
     assert.doesNotMatch(reply.body, /whsec_|signing_secret/)
   }
-})
-
-test('6.1 secrets are not in the database as they are', async (t) => {
-  const gateway = await startWithWebhooks(t)
-  const { webhook } = await submit(gateway, { webhookSecret: undefined })
   await failed(gateway)
-  await gateway.send()
-  const rows = JSON.stringify([
-    await gateway.store.selectFrom('requests').selectAll().execute(),
-    await gateway.store.selectFrom('deliveries').selectAll().execute(),
-  ])
+  const rows = JSON.stringify([await gateway.rows('requests'), await gateway.rows('deliveries')])
   assert.ok(rows.includes(HOOK), 'the rows are there')
   assert.ok(!rows.includes(SECRET) && !rows.includes(webhook.signing_secret.slice(6)), 'no secret')
 })
@@ -210,7 +178,7 @@ test('6.1 metadata comes back as it was written, digit for digit', async (t) => 
   const gateway = await startWithWebhooks(t)
   const metadata =
     '{"id":12345678901234567890,"x":[1.10,1e400],"metadata":{"a":"\\"}[{"},"__proto__":{}}'
-  const fileId = await uploadFile(gateway)
+  const fileId = await gateway.uploadFile()
   const reply = await gateway.call('POST', `${API}/audio/separate`, {
     headers: { 'content-type': 'application/json' },
     body:
@@ -219,7 +187,7 @@ test('6.1 metadata comes back as it was written, digit for digit', async (t) => 
   })
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
-  await complete(gateway, reply.json().request_id)
+  await gateway.complete(reply.json().request_id)
   await gateway.send()
   assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
 })
@@ -255,7 +223,7 @@ test('6.1 a request without webhookUrl has no webhook, and an end that is report
   const gateway = await startWithWebhooks(t)
   const { request_id: silent, webhook } = await submit(gateway, { webhookUrl: undefined })
   assert.equal(webhook, undefined)
-  await complete(gateway, silent)
+  await gateway.complete(silent)
   assert.equal(await webhookOf(gateway, silent), undefined)
   const requestId = await failed(gateway)
   await gateway.event('failed', requestId)
@@ -332,7 +300,7 @@ test('6.1 two senders share what is due, and nothing is sent twice', async (t) =
   }
   const otherStore = await openTestDatabase(gateway.database) // as another process has it
   const others = [gateway.newSender(otherStore), gateway.newSender(otherStore)]
-  await Promise.all([gateway.send(), ...others.map((sender) => gateway.send(sender))])
+  await Promise.all([gateway.send(), ...others.map((sender) => sender.send())])
   await otherStore.destroy()
   const sent = gateway.posts.map((posted) => eventOf(posted).request_id)
   assert.deepEqual(sent.sort(), ids.sort())
@@ -402,7 +370,7 @@ test(
   { timeout },
   async (t) => {
     const gateway = await startWithWebhooks(t)
-    const of = (key: string) => ({ ...gateway, call: callWith(gateway, key) })
+    const of = (key: string) => withKey(gateway, key)
     const held: ((outcome: PostOutcome) => void)[] = []
     gateway.world.answer = ({ url }) =>
       url.includes('hangs')
@@ -473,13 +441,22 @@ test('6.1 receivers that ask for a day each time get their last try within 92 ho
   assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'again by hand')
 })
 
-test('6.1 a sender that stops gives up its tries at last; they are made again at once', async (t) => {
+test('6.1 a running sender is woken by each end that has a webhook; once it stops, its tries are made again at once', async (t) => {
   const gateway = await startWithWebhooks(t)
   heldAnswers(gateway)
+  let wakes = 0
+  gateway.deps.wakeWebhooks = () => {
+    wakes += 1
+  }
   const requestId = await failed(gateway)
+  const { request_id: canceled } = await submit(gateway)
+  await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
+  await submit(gateway)
+  await failed(gateway, { webhookUrl: undefined })
+  assert.equal(wakes, 2, 'neither a submit nor an end without a webhook')
   const sender = gateway.newSender()
   sender.start()
-  while (gateway.posts.length === 0) await new Promise(setImmediate)
+  while (gateway.posts.length < 2) await new Promise(setImmediate)
   await sender.stop()
   assert.deepEqual(await webhookOf(gateway, requestId), pending)
   gateway.world.answer = OK
@@ -487,29 +464,11 @@ test('6.1 a sender that stops gives up its tries at last; they are made again at
   assert.equal((await webhookOf(gateway, requestId)).delivery_status, 'delivered')
 })
 
-test('6.1 a running sender is woken by the end of a request', async (t) => {
-  const gateway = await startWithWebhooks(t)
-  const sender = gateway.newSender()
-  let wakes = 0
-  gateway.deps.wakeWebhooks = () => {
-    wakes += 1
-  }
-  await failed(gateway)
-  const { request_id: canceled } = await submit(gateway)
-  await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
-  await submit(gateway)
-  await failed(gateway, { webhookUrl: undefined })
-  assert.equal(wakes, 2, 'neither a submit nor an end without a webhook')
-  sender.start()
-  while (gateway.posts.length < 2) await new Promise(setImmediate)
-  await sender.stop()
-})
-
 test('6.1 a secret that can no longer be decrypted is a failed try, and logged', async (t) => {
   const gateway = await startWithWebhooks(t)
   const requestId = await failed(gateway)
   const encryptionKeys = [Buffer.alloc(32).toString('base64url')] as const
-  await gateway.send(gateway.newSender(gateway.store, { encryptionKeys }))
+  await gateway.newSender(gateway.store, { encryptionKeys }).send()
   assert.equal(gateway.posts.length, 0)
   assert.deepEqual(await webhookOf(gateway, requestId), {
     ...pending,
@@ -567,16 +526,15 @@ test('extension: what cannot be sent again by hand', async (t) => {
   const gateway = await startWithWebhooks(t)
   const { request_id: requestId } = await submit(gateway)
   assertError(await redeliver(gateway, requestId), 'RESULT_NOT_READY')
-  await complete(gateway, requestId)
+  await gateway.complete(requestId)
   const { request_id: silent } = await submit(gateway, { webhookUrl: undefined })
   assertError(await redeliver(gateway, silent), 'NOT_FOUND')
-  await complete(gateway, silent)
+  await gateway.complete(silent)
   assertError(await redeliver(gateway, silent), 'NOT_FOUND')
   assertError(await redeliver(gateway, 'req_unknown'), 'NOT_FOUND')
-  const withKey = async (key: string) =>
-    redeliver({ ...gateway, call: callWith(gateway, key) }, requestId)
-  assertError(await withKey(await gateway.newKey()), 'NOT_FOUND')
-  assertError(await withKey(await gateway.newKey(['files:read'])), 'PERMISSION_DENIED')
+  assertError(await redeliver(await byAnother(gateway), requestId), 'NOT_FOUND')
+  const reader = withKey(gateway, await gateway.newKey(['files:read']))
+  assertError(await redeliver(reader, requestId), 'PERMISSION_DENIED')
 })
 
 test('6.1 each attempt of a delivery is listed with its time and outcome', async (t) => {
@@ -618,7 +576,7 @@ test('6.1 each attempt of a delivery is listed with its time and outcome', async
     data.map((attempt: object) => ({ ...named, ...attempt })).reverse(),
     'the latest first',
   )
-  const other = callWith(gateway, await gateway.newKey())
+  const { call: other } = await byAnother(gateway)
   assert.deepEqual((await other('GET', '/v1/webhook-attempts')).json().data, [])
   assertError(await other('GET', `${API}/requests/${requestId}/webhook/attempts`), 'NOT_FOUND')
 })
@@ -642,13 +600,7 @@ test('6.1 a receiver is tried with an event that is signed as every webhook', as
   assert.deepEqual([given.statusCode, given.json().delivered], [200, true])
   assert.equal('signing_secret' in given.json(), false)
   const [post] = posts
-  const at = new Date(Number(post!.headers['webhook-timestamp']) * 1_000)
-  const signed = new Webhook(Buffer.from(SECRET), { format: 'raw' }).sign(
-    post!.headers['webhook-id']!,
-    at,
-    post!.body.toString(),
-  )
-  assert.equal(post!.headers['webhook-signature'], signed)
+  assert.equal(post!.headers['webhook-signature'], signatureOf(post!, SECRET))
   assert.equal(JSON.parse(String(post!.body)).type, 'webhook.test')
   assert.equal(post!.headers['webhook-id'], given.json().webhook_id)
 
@@ -677,9 +629,7 @@ test('6.1 a receiver is tried with an event that is signed as every webhook', as
 })
 
 test('a database from before accounts took turns keeps its webhooks', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'winnow.db')
+  const path = join(temporaryFolder(t), 'winnow.db')
   const database = new SqliteDatabase(path)
   database.pragma('foreign_keys = ON')
   const old = new Kysely<any>({ dialect: new SqliteDialect({ database }) })

@@ -23,20 +23,18 @@ const NIGHTLY = new RegExp(
  * processor time (whole passes with every installed model, batches of lanes), or needs SeaweedFS, a
  * download of 48 MB.
  */
-const NOT_QUICK =
-  /^test\/(parity\/(installed-models|mini-lane|device-traffic)|contract\/media-stores)[.]/
+const NOT_QUICK = /^test\/(parity\/(installed-models|mini-lane|device-traffic)|contract\/bucket)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
- * Contract tests of locks, sums, lists, sweeps and constraints, in which databases differ. The
- * store's own functions are all tested on both databases (test/integration/gateway/store).
+ * Contract tests of locks, sums, lists, sweeps, triggers and constraints, in which databases differ.
+ * Every statement of the store runs on both databases (test/integration/gateway/store), and what two
+ * gateways do at once on PostgreSQL (test/integration/gateway/two-gateways).
  */
 const ON_POSTGRES = new RegExp(
   [
-    '^test/contract/(account-views|accounts|activity|audit|clock|closing-accounts',
-    'credits(-property)?|deletion|errors|estimates|idempotency|limits|media-quota',
-    'metrics|operator-tools|output-sources|retention|service',
-    'sessions|shares|statements|states|webhooks)[.]',
+    '^test/contract/(account-views|accounts|activity|audit|closing-accounts|credits|deletion',
+    'idempotency|limits|media-quota|metrics|retention|sessions|states|webhooks)[.]',
   ].join('|'),
 )
 

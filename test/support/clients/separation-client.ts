@@ -1,8 +1,10 @@
 /** A gRPC client of SeparationService, such as another service would use. */
 
+import assert from 'node:assert/strict'
 import { Readable, type Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import * as grpc from '@grpc/grpc-js'
+import type { ErrorCode } from '../../../shared/errors.ts'
 import {
   SEPARATION_SERVICE,
   separationPackage,
@@ -94,4 +96,21 @@ export function separationClient(address: string, ownKey: string, tls?: Tls) {
         options(callOptions),
       ) as unknown as grpc.ClientReadableStream<Message>,
   }
+}
+
+/** Asserts that the call fails with this status and machine-readable code, and returns its error. */
+export async function assertRefused(
+  call: Promise<unknown>,
+  status: keyof typeof grpc.status,
+  code: ErrorCode,
+  param?: string,
+): Promise<grpc.ServiceError> {
+  const error = await call.then(
+    () => assert.fail('it was answered'),
+    (error: grpc.ServiceError) => error,
+  )
+  assert.equal(grpc.status[error.code], status, error.message)
+  assert.equal(error.metadata.get('winnow-code')[0], code, error.message)
+  assert.equal(error.metadata.get('winnow-param')[0], param)
+  return error
 }

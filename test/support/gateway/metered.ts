@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createAccount, creditAccount, showAccount } from '../../../gateway/accounts/accounts.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import type { LedgerRow } from '../../../gateway/store/schema/tables.ts'
-import { callWith, type Gateway } from './start-gateway.ts'
+import { withKey, type Gateway } from './start-gateway.ts'
 
 /**
  * Makes a metered account with a balance of `seconds`, and returns the gateway with the account's
@@ -16,10 +16,7 @@ export async function meteredAccount(gateway: Gateway, seconds: number) {
     metered: true,
   })
   if (seconds > 0) await creditAccount(gateway.deps, accountId, { seconds })
-  const own: Gateway = {
-    ...gateway,
-    call: callWith(gateway, await gateway.newKey(undefined, accountId)),
-  }
+  const own = withKey(gateway, await gateway.newKey(undefined, accountId), accountId)
   const balance = async () => {
     const { balance_seconds, reserved_seconds } = await showAccount(gateway.deps, accountId)
     return [balance_seconds, reserved_seconds]

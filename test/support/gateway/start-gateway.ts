@@ -37,6 +37,7 @@ import { Metrics } from '../../../gateway/operations/metrics.ts'
 import type { PublicPost } from '../../../gateway/webhooks/public-post.ts'
 import { ensureAccount } from '../../../gateway/store/accounts.ts'
 import { putApiKey } from '../../../gateway/store/api-keys.ts'
+import type { Tables } from '../../../gateway/store/schema/tables.ts'
 import {
   createTestDatabase,
   openTestDatabase,
@@ -87,7 +88,8 @@ export interface GatewayOptions {
   engine?: EngineClient | ((address: string) => EngineClient)
 }
 
-export type Gateway = Awaited<ReturnType<typeof startGateway>>
+type Opened = Awaited<ReturnType<typeof openGateway>>
+export type Gateway = ReturnType<typeof withActions>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
@@ -132,7 +134,42 @@ const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient =>
   close() {},
 })
 
-export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
+export const startGateway = async (t: TestContext, options: GatewayOptions = {}) =>
+  withActions(await openGateway(t, options))
+
+/** Returns a gateway that is called with another key, by default of the same account. */
+export const withKey = (gateway: Gateway, key: string, accountId = gateway.accountId): Gateway =>
+  withActions({ ...gateway, key, accountId, call: callWith(gateway, key) })
+
+/** Returns a gateway that is called by another account. */
+export async function byAnother(gateway: Gateway): Promise<Gateway> {
+  const accountId = newId('acct')
+  return withKey(gateway, await gateway.newKey(undefined, accountId), accountId)
+}
+
+/** Adds what clients and engines do to a gateway. */
+function withActions(opened: Opened) {
+  const bound =
+    <Args extends unknown[], Result>(act: (gateway: Opened, ...args: Args) => Result) =>
+    (...args: Args): Result =>
+      act(opened, ...args)
+  return {
+    ...opened,
+    createFile: bound(createFile),
+    uploadFile: bound(uploadFile),
+    submit: bound(submit),
+    submitted: bound(submitted),
+    complete: bound(complete),
+    completed: bound(completed),
+    failed: bound(failed),
+    firstRequest: bound(firstRequest),
+    uploadOutputs: bound(uploadOutputs),
+    statusOf: bound(statusOf),
+    getResult: bound(getResult),
+  }
+}
+
+async function openGateway(t: TestContext, options: GatewayOptions) {
   const { beside } = options
   const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
   const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
@@ -192,7 +229,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   })
   const publisher = { ...deps, broker }
   const handleEvent = createEventHandler(deps)
-  const key = await newKey(deps)
+  const accountId = newId('acct')
+  const key = await newKey(deps, SCOPES, accountId)
   return {
     app,
     /** Includes the author recorded with changes to accounts and keys. */
@@ -210,6 +248,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     folder,
     canceled,
     key,
+    /** The account of the key. */
+    accountId,
     /** Makes a key, by default for a new account. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** Returns the log lines of a level, in order. */
@@ -217,6 +257,11 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
       logLines
         .map((line) => JSON.parse(line))
         .filter((line) => line.level === pino.levels.values[level]),
+    /** Returns all rows of a table. */
+    rows: <Table extends keyof Tables>(table: Table) =>
+      store.selectFrom<keyof Tables>(table).selectAll().execute() as unknown as Promise<
+        Tables[Table][]
+      >,
     publish: () => publishWaiting(publisher),
     call: (method: InjectOptions['method'], url: string, options: CallOptions = {}) =>
       call(app, method, url, { key, ...options }),
@@ -281,9 +326,11 @@ async function newKey(
 
 /** Returns `gateway.call` with another key. */
 export const callWith =
-  (gateway: Gateway, key: string): Gateway['call'] =>
+  (gateway: Opened, key: string): Opened['call'] =>
   (method, url, options) =>
     gateway.call(method, url, { ...options, key })
+
+type Caller = Pick<Opened, 'call'>
 
 type EventOutputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
@@ -322,9 +369,13 @@ export const createFileBody = (fields: object = {}) => ({
   ...fields,
 })
 
+/** Creates a file of the size of FILE_BYTES. */
+const createFile = ({ call }: Caller, fields: object = {}) =>
+  call('POST', '/v1/files', { body: createFileBody(fields) })
+
 /** Creates and uploads a file, and returns its id. */
-export async function uploadFile(gateway: Gateway, fields: object = {}): Promise<string> {
-  const created = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
+export async function uploadFile(gateway: Caller, fields: object = {}): Promise<string> {
+  const created = await createFile(gateway, fields)
   assert.equal(created.statusCode, 201, created.body)
   const { file_id: fileId, upload_url: url } = created.json()
   const uploaded = await gateway.call('PUT', url, { body: FILE_BYTES })
@@ -336,19 +387,22 @@ export async function uploadFile(gateway: Gateway, fields: object = {}): Promise
  * Submits `input`, with a newly uploaded file if it names no source.
  * @param more further fields of the body
  */
-export async function submit(gateway: Gateway, input: object = {}, more: object = {}) {
-  const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
-  return gateway.call('POST', `${API}/audio/separate`, {
-    body: {
-      input: { ...('prompts' in input ? {} : { prompt: 'a bell' }), ...fileId, ...input },
-      ...more,
-    },
-  })
+export async function submit(
+  gateway: Caller,
+  input: object = {},
+  more: object = {},
+  headers: Record<string, string> = {},
+) {
+  const isComplete = ['audio_url', 'file_id', 'request_id'].some((name) => name in input)
+  const file = isComplete ? {} : { file_id: await uploadFile(gateway) }
+  const prompt = 'prompts' in input ? {} : { prompt: 'a bell' }
+  const body = { input: { ...prompt, ...file, ...input }, ...more }
+  return gateway.call('POST', `${API}/audio/separate`, { body, headers })
 }
 
 /** Submits a request, publishes its job, and returns its id. */
 export async function submitted(
-  gateway: Gateway,
+  gateway: Opened,
   input: object = {},
   more: object = {},
 ): Promise<string> {
@@ -358,8 +412,39 @@ export async function submitted(
   return reply.json().request_id
 }
 
+/** Submits and completes a request, and returns its id. */
+export async function completed(
+  gateway: Opened,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
+  const requestId = await submitted(gateway, input, more)
+  await complete(gateway, requestId)
+  return requestId
+}
+
+/** Submits a request that an engine begins and fails, and returns its id. */
+export async function failed(
+  gateway: Opened,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
+  const requestId = await submitted(gateway, input, more)
+  await gateway.event('started', requestId)
+  await gateway.event('failed', requestId)
+  return requestId
+}
+
+/** Returns the status of a request. */
+export const statusOf = async ({ call }: Caller, requestId: string) =>
+  (await call('GET', `${API}/requests/${requestId}/status`)).json()
+
+/** Asks for the result of a request. */
+export const getResult = ({ call }: Caller, requestId: string) =>
+  call('GET', `${API}/requests/${requestId}/result`)
+
 /** Waits for the first request, publishes its job, and returns its id. */
-export async function firstRequest({ store, publish }: Gateway): Promise<string> {
+export async function firstRequest({ store, publish }: Opened): Promise<string> {
   for (;;) {
     const row = await store.selectFrom('requests').select('request_id').executeTakeFirst()
     await publish()
@@ -368,11 +453,14 @@ export async function firstRequest({ store, publish }: Gateway): Promise<string>
   }
 }
 
-/** Returns the outputs that an engine would report for a source without video. */
-export const outputsOf = (job: Job) => {
+/**
+ * Returns the outputs that an engine would report for a source without video.
+ * @param place the attempt that has stored them; engines of 0.2.0 name none
+ */
+export function outputsOf(job: Job, place?: string): EventOutputs {
   const files = Object.keys(job.upload_urls)
     .filter((part) => !part.endsWith('_video'))
-    .map((name) => [name, FILES[name] ?? OUTPUT] as const)
+    .map((name) => [name, { ...(FILES[name] ?? OUTPUT), ...(place && { place }) }] as const)
   return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
 }
 
@@ -384,37 +472,28 @@ export const ATTEMPT_ID = 'attempt-1'
  * @param fields of the event
  */
 export async function complete(
-  gateway: Gateway,
+  gateway: Opened,
   requestId: string,
   fields: Partial<EventOf<'completed'>> = {},
 ): Promise<Job> {
   const job = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
   await uploadOutputs(gateway, job)
-  const outputs = placed(outputsOf(job), ATTEMPT_ID)
+  const outputs = outputsOf(job, ATTEMPT_ID)
   await gateway.event('completed', requestId, { outputs, ...fields })
   return job
 }
 
-/** Uploads outputs as an engine would; the content is the name of each part, or `text`. */
+/** Uploads outputs as an engine would; each is the name of its part, or `content`. */
 export async function uploadOutputs(
-  gateway: Gateway,
+  gateway: Opened,
   job: Job,
-  { attemptId = ATTEMPT_ID, text }: { attemptId?: string; text?: string } = {},
+  { attemptId = ATTEMPT_ID, content }: { attemptId?: string; content?: string | Buffer } = {},
 ): Promise<void> {
   for (const [part, url] of Object.entries(job.upload_urls)) {
-    const body = Buffer.from(text ?? part)
+    const body = Buffer.from(content ?? part)
     const reply = await gateway.call('PUT', url, { body, headers: { [ATTEMPT_HEADER]: attemptId } })
     assert.equal(reply.statusCode, 200, reply.body)
     assert.equal(reply.headers[PLACE_HEADER], attemptId)
   }
 }
-
-/** Returns the outputs with `place` added to each file. */
-export const placed = (outputs: EventOutputs, place: string): EventOutputs =>
-  Object.fromEntries(
-    Object.entries(outputs).map(([name, file]) => [
-      name,
-      typeof file === 'object' ? { ...file, place } : file,
-    ]),
-  ) as EventOutputs

@@ -22,7 +22,7 @@ import type {
   DeliveryRow,
   WebhookEndpointRow,
 } from '../../../gateway/store/schema/webhook-tables.ts'
-import { API, complete, startGateway, submitted } from './start-gateway.ts'
+import { startGateway } from './start-gateway.ts'
 import type { DatabaseKind } from '../database/test-database.ts'
 
 /** Existing rows, and times before and after all of them. */
@@ -50,15 +50,10 @@ export async function makeRows(t: TestContext, database: DatabaseKind): Promise<
   const made = await gateway.call('POST', '/v1/webhook-endpoints', { body: endpointUrl })
   assert.equal(made.statusCode, 201, made.body)
   const webhook = { webhookUrl: 'https://hooks.test/x' }
-  const done = await submitted(gateway, {}, webhook)
-  await complete(gateway, done)
-  const open = await submitted(gateway, {}, webhook)
-  const failed = await submitted(gateway, {}, webhook)
-  await gateway.event('started', failed)
-  await gateway.event('failed', failed)
-  const chained = { prompt: 'a bell', request_id: done, output: 'target' }
-  const reply = await gateway.call('POST', `${API}/audio/separate`, { body: { input: chained } })
-  assert.equal(reply.statusCode, 202, reply.body)
+  const done = await gateway.completed({}, webhook)
+  const open = await gateway.submitted({}, webhook)
+  await gateway.failed({}, webhook)
+  assert.equal((await gateway.submit({ request_id: done, output: 'target' })).statusCode, 202)
   const find = async (id: string) => (await findRequest(store, id))!
   const delivery = (await findDelivery(store, done))!
   const now = isoTime(clock.now())

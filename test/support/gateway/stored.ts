@@ -16,17 +16,15 @@ export async function onDisk({ folder }: Gateway): Promise<string[]> {
 
 /** Counts the media files on disk and the bytes that all accounts are charged for. */
 export async function heldMedia(gateway: Gateway): Promise<{ files: number; bytes: number }> {
-  const { sum } = await gateway.store
-    .selectFrom('accounts')
-    .select(({ fn }) => fn.sum<number>('media_held_bytes').as('sum'))
-    .executeTakeFirstOrThrow()
-  return { files: (await onDisk(gateway)).length, bytes: Number(sum) }
+  const accounts = await gateway.rows('accounts')
+  const bytes = accounts.reduce((sum, account) => sum + Number(account.media_held_bytes), 0)
+  return { files: (await onDisk(gateway)).length, bytes }
 }
 
 export const NO_MEDIA = { files: 0, bytes: 0 }
 
 /** Returns the tables that still hold rows of any request or file. */
-export async function leftRows({ store }: Gateway): Promise<string[]> {
+export async function leftRows({ rows }: Gateway): Promise<string[]> {
   const tables = [
     'files',
     'requests',
@@ -38,8 +36,6 @@ export async function leftRows({ store }: Gateway): Promise<string[]> {
     'shares',
     'media_removals',
   ] as const
-  const counts = await Promise.all(
-    tables.map(async (table) => (await store.selectFrom(table).selectAll().execute()).length),
-  )
+  const counts = await Promise.all(tables.map(async (table) => (await rows(table)).length))
   return tables.filter((_, i) => counts[i]! > 0)
 }
