@@ -34,7 +34,7 @@ export interface LaneOptions {
   onServed?: ((seconds: number) => void) | undefined
 }
 
-interface OpenLane extends WaitingLane, LaneOptions, Omit<LaneHandle, 'lane'> {
+interface OpenLane extends WaitingLane, Omit<LaneOptions, 'signal'>, Omit<LaneHandle, 'lane'> {
   stepsLeft: number
   resolve(results: HeadResult[]): void
   reject(error: unknown): void
@@ -147,12 +147,18 @@ export class Scheduler {
     )
   }
 
-  #take({ lane: id, ...size }: LaneHandle, model: string, owner: LaneOwner, options: LaneOptions) {
-    const { promise, ...settle } = promiseWithResolvers<HeadResult[]>()
+  #take(
+    { lane: id, heads, rows, frames, steps }: LaneHandle,
+    model: string,
+    owner: LaneOwner,
+    { onStep, onBegin, onServed }: LaneOptions,
+  ) {
+    const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
     promise.catch(() => undefined) // the caller awaits it later
-    const lane = { id, model, ...owner, ...size, ...options, ...settle, stepsLeft: size.steps }
-    this.#lanes.set(id, lane)
-    return { id, heads: size.heads, promise }
+    const size = { heads, rows, frames, steps, stepsLeft: steps }
+    const calls = { onStep, onBegin, onServed, resolve, reject }
+    this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })
+    return { id, heads, promise }
   }
 
   stats(): SchedulerStats {
