@@ -441,7 +441,7 @@ test('6.1 receivers that ask for a day each time get their last try within 92 ho
   assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'again by hand')
 })
 
-test('6.1 a running sender is woken by each end that has a webhook; once it stops, its tries are made again at once', async (t) => {
+test('6.1 each end with a webhook wakes a sender, whose tries are made again once it stops', async (t) => {
   const gateway = await startWithWebhooks(t)
   heldAnswers(gateway)
   let wakes = 0

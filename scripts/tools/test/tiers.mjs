@@ -27,9 +27,9 @@ const NOT_QUICK = /^test\/(parity\/(installed-models|mini-lane|device-traffic)|c
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
- * Contract tests of locks, sums, lists, sweeps, triggers and constraints, in which databases differ.
- * Every statement of the store runs on both databases (test/integration/gateway/store), and what two
- * gateways do at once on PostgreSQL (test/integration/gateway/two-gateways).
+ * Contract tests of locks, sums, lists, sweeps, triggers and constraints, in which databases
+ * differ. Every statement of the store runs on both databases (test/integration/gateway/store), and
+ * what two gateways do at once runs on PostgreSQL (test/integration/gateway/two-gateways).
  */
 const ON_POSTGRES = new RegExp(
   [
