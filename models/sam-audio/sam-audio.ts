@@ -333,7 +333,7 @@ class SamAudio implements Model {
 }
 
 /** Returns the network's input, which has one channel. */
-function meanOf(channels: readonly Float32Array[]): Float32Array {
+export function meanOf(channels: readonly Float32Array[]): Float32Array {
   if (channels.length === 1) return channels[0]!
   return channels[0]!.map(
     (_, i) => channels.reduce((sum, wave) => sum + wave[i]!, 0) / channels.length,

@@ -17,8 +17,8 @@ const sampleRate = model.description.sampleRate!
 const hop = model.description.frameSamples
 
 /**
- * Sums in another order round differently. A velocity may differ by 1e-5 (velocity.test.ts), and so may
- * states, because strides add up to 1. The decoder adds 1e-5 (codec-decode.test.ts), and doubles the
+ * Sums in another order round differently. A velocity may differ by 1e-5 (flow.test.ts), and so may
+ * states, because strides add up to 1. The decoder adds 1e-5 (codec.test.ts), and doubles the
  * difference between states.
  */
 const IN_A_BATCH = { absolute: 3e-5 }

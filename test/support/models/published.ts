@@ -1,7 +1,7 @@
 /**
  * Describes the published checkpoints of SAM-Audio: their configurations, and the names and shapes
- * of their tensors, except those of the vision encoder and the watermark, which are never read.
- * Source: models/sam-audio/published/sizes.json.
+ * of their tensors, except those of the vision encoder and the watermark, which a separation never
+ * reads. Source: models/sam-audio/published/sizes.json.
  */
 import { readFileSync } from 'node:fs'
 import { readConfigEntry, type SamAudioConfig } from '../../../models/sam-audio/config.ts'

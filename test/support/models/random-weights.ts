@@ -88,7 +88,7 @@ export function transformerShapes(config: TransformerConfig, features: number): 
   }
 }
 
-/** Shapes of the codec, without the watermark, which is never read. */
+/** Shapes of the codec, without the watermark, which a separation never reads. */
 export function codecShapes(config: CodecConfig): Shapes {
   const { encoderDim, encoderRates, latentDim, decoderDim, decoderRates, codebookDim } = config
   const unit = (name: string, dim: number): Shapes => ({
