@@ -55,7 +55,7 @@ export async function startControlServer(
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
-  // Supervisors restart engines by the status of '', and a drained engine is still alive.
+  // The status of '' tells supervisors whether to restart the engine; a drained one is still alive.
   const notReady = () => health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
   const notServing = () => {
     health.setStatus('', 'NOT_SERVING')
@@ -124,7 +124,7 @@ interface ModelName {
   name: string
 }
 
-/** Answers a call with what `work` returns; a CallRefusal that it throws has its own status. */
+/** Answers a call with what `work` returns, or with the status of the error that it throws. */
 const unary =
   <Request, Reply>(
     method: string,
@@ -148,7 +148,10 @@ function inCallSpan<T>(
   return inTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from }, work)
 }
 
-/** Marks the start of a stream in the caller's trace: a span would last as long as the stream. */
+/**
+ * Marks the start of a stream in the caller's trace. A span around the stream would last as long as
+ * it does.
+ */
 const traceStart = (method: string, call: { metadata: grpc.Metadata }): void =>
   void inCallSpan(method, call, async () => undefined)
 

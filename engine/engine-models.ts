@@ -88,7 +88,10 @@ export class EngineModels {
     })
   }
 
-  /** Resolves once the model is loaded. @throws CallRefusal */
+  /**
+   * Resolves once the model is loaded.
+   * @throws CallRefusal
+   */
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
@@ -100,7 +103,10 @@ export class EngineModels {
     throw new CallRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
-  /** Resolves once no job uses the model and its memory is free. @throws CallRefusal */
+  /**
+   * Resolves once no job uses the model any more and its memory is free.
+   * @throws CallRefusal
+   */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
     const entry = this.#entries.get(name)
@@ -211,7 +217,7 @@ export class EngineModels {
       .map(({ choice }) => choice)
     const named = namedModels.filter(isThere)
     const choices = [...named, ...availableChoices(folders), ...held]
-    const byName = new Map(choices.map((choice) => [choice.name, choice])) // held models win
+    const byName = new Map(choices.map((choice) => [choice.name, choice])) // what the engine holds takes precedence
     return [...byName.values()]
   }
 

@@ -158,8 +158,9 @@ function createModels(
 }
 
 /**
- * Serves a job with the current models, and keeps those that it uses until it ends. If its model
- * was unloaded since the lease, the job is released, so that another engine finds it.
+ * Serves a job with the current models, and keeps those that it uses until it ends. If the model
+ * that the job names was unloaded since the lease, the job is released to the queue, where engines
+ * with that model find it.
  */
 function withModels(
   job: Job,
@@ -180,7 +181,7 @@ async function recordTimes(
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // clocks of two machines
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // created_at is from another machine's clock
   const startedAt = clock.elapsed()
   metrics.began(waitedMs / 1_000)
   const outcome = await separate()
@@ -189,7 +190,10 @@ async function recordTimes(
   return outcome
 }
 
-/** Traces an attempt as one span. Only the first delivery belongs to the request's trace. */
+/**
+ * Traces an attempt as one span. Only the first delivery's span belongs to the trace of its
+ * request.
+ */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,

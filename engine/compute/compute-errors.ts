@@ -20,7 +20,9 @@ export class DeviceMemoryError extends DeviceError {
   override name = 'DeviceMemoryError'
 }
 
-/** The device had too little memory for one lane that is larger than any batch so far. */
+/**
+ * The device had too little memory for a single lane that is larger than any batch computed so far.
+ */
 export class LaneTooLargeError extends Error {
   override name = 'LaneTooLargeError'
 }

@@ -1,6 +1,7 @@
 /**
- * Decides where the models of an engine compute: on a GPU all in the engine's thread, because their
- * steps are short; on a processor each installed model in a process of its own.
+ * Decides where the models of an engine compute. On a GPU all of them share the engine's thread,
+ * because their steps are short. On a processor a step of an installed model takes seconds, so each
+ * has its own process; models that came with Winnow share the thread.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
@@ -20,7 +21,8 @@ export type ModelProcess = Pick<
 >
 
 /**
- * @param freeBytes how much memory the model's process may take; absent if unlimited
+ * Starts a process for a model.
+ * @param freeBytes how much memory it may take; absent if unlimited
  * @param onLost is called when the process has ended for good
  */
 export type StartProcess = (

@@ -1,4 +1,7 @@
-/** Watches whether the scratch disk is full. While it is, no job is leased. */
+/**
+ * Watches whether the scratch disk is full. While it is, no job is leased, because none could be
+ * served.
+ */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'

@@ -66,7 +66,10 @@ export class SegmentWriter {
     return written
   }
 
-  /** Completes the file. @throws Error if an entry was not written */
+  /**
+   * Completes the file.
+   * @throws Error if an entry was not written
+   */
   async close(): Promise<void> {
     try {
       await this.#written
@@ -83,7 +86,10 @@ export interface StoredEntry {
   position: number
 }
 
-/** Lists the complete entries of a file; null if this is no segment, or one of other work. */
+/**
+ * Lists the entries of a file, up to the first incomplete one.
+ * @returns null if the file is not a segment, or belongs to other work
+ */
 export async function listEntries(path: string, work: string): Promise<StoredEntry[] | null> {
   const file = await open(path, 'r')
   try {

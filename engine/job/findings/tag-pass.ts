@@ -1,4 +1,6 @@
-/** Streams a mixture through the tagger, which returns logits of each sound per half second. */
+/**
+ * Streams a mixture through the tagger, which returns a logit of every sound for every half second.
+ */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'

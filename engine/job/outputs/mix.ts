@@ -28,7 +28,10 @@ export class Mix {
   }
 }
 
-/** The target of a recipe that needs no mixer: a sound, or the mixture without at most one. */
+/**
+ * The target of a recipe that needs no mixer: a sound, the mixture, or the mixture without one
+ * sound.
+ */
 function targetOf(
   { wanted, unwanted }: TargetRecipe,
   mixture: readonly Float32Array[],

@@ -1,6 +1,7 @@
 /**
- * Streams a mixture through one model: resamples it to the model's rate, cuts it into chunks,
- * separates and joins them, and resamples the result back. Only chunks in flight take memory.
+ * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
+ * chunks, separates and joins them, and resamples the result back. Memory is bounded by the chunks
+ * in flight, however long the media is.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -177,7 +178,10 @@ export class ModelPass {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /** Returns [sounds][channels][samples] at the mixture's rate, with zeros after the end. */
+  /**
+   * Returns [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate, with
+   * zeros after the end.
+   */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }

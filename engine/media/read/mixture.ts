@@ -38,8 +38,9 @@ export interface Mixture {
   /** Sentences for the log: problems found so far while reading, and what was done about them. */
   readonly remarks: readonly string[]
   /**
-   * Yields all samples once as [channels][samples] of at most 65,536, which the receiver owns.
-   * Beyond ±1 they are kept; beyond ±1,000, or without a value, they become 0.
+   * Yields all samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1
+   * are kept; values beyond ±1,000 and those that are not numbers become 0. The receiver owns the
+   * blocks.
    * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>

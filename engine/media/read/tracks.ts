@@ -31,8 +31,8 @@ export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Whether the file has two mono tracks that differ in nothing but their sound, as cameras and field
- * recorders write their microphones.
+ * Whether the tracks of the file are two channels of one sound, as cameras and field recorders
+ * write their microphones: two mono tracks with the same codec, rate, length, language and title.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)
@@ -51,7 +51,10 @@ export function arePair(streams: readonly Stream[]): boolean {
 const isNear = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
 
-/** In seconds. Matroska has a tag, because FFmpeg gives every track the file's length. */
+/**
+ * Returns the length in seconds. For Matroska it comes from a tag, because FFmpeg gives every track
+ * the length of the file.
+ */
 function lengthOf(track: Stream): number | null {
   const [, hours, minutes, seconds] =
     /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []

@@ -113,7 +113,8 @@ export class AudioFile {
   }
 
   /**
-   * Adds samples in the layout of the format, planar or not. The encoder runs off the main thread.
+   * Adds samples in the layout of the format: interleaved, or one channel after the other if it is
+   * planar. The encoder runs off the main thread.
    * @throws Error if the disk is full
    */
   async write(bytes: Buffer, samples: number): Promise<void> {
@@ -135,7 +136,10 @@ export class AudioFile {
     await this.#writePackets()
   }
 
-  /** Adds PCM as the file stores it, which needs no encoder. @throws Error if the disk is full */
+  /**
+   * Adds samples in the form in which the file stores them, for PCM, which needs no encoder.
+   * @throws Error if the disk is full
+   */
   async writeCoded(bytes: Buffer, samples: number): Promise<void> {
     const packet = this.#packet
     packet.data = bytes

@@ -42,11 +42,11 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, starting over with each retry.
+ * Hands the file over, or PUTs it, starting over with each retry. Waits for an unreachable store,
+ * because the work is already done.
  * @returns where the gateway keeps it; undefined if there is only one place, as in a bucket
  * @throws UploadRefusedError if the request has ended
  * @throws UploadUnavailableError if it could not be sent now
- * @throws Error if the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
   const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
