@@ -46,7 +46,10 @@ export interface ControlServer {
 
 const INTERVAL_MS = { least: 100, most: MINUTE_MS, usual: 1_000 }
 
-/** Listens on `host:port`; port 0 takes any free port. @throws StartError if the port is taken */
+/**
+ * Listens on `host:port`; port 0 takes any free port.
+ * @throws StartError if the port is taken
+ */
 export async function startControlServer(
   host: string,
   port: number,

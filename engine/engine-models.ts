@@ -31,6 +31,7 @@ interface EngineModelsOptions {
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
+  /** Position in the order of preference. */
   readonly rank: number
   state: ModelState
   problem: string
@@ -78,7 +79,10 @@ export class EngineModels {
     }
   }
 
-  /** Models that it holds or could load, in order. @throws Error naming a damaged file */
+  /**
+   * Models that it holds or could load, in order.
+   * @throws Error naming a damaged file
+   */
   list(): InstalledModel[] {
     return this.#choices().map((choice) => {
       const { name } = choice
@@ -192,6 +196,7 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
+  /** Models for new jobs, the preferred one first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),

@@ -49,6 +49,7 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
+  /** Starts to lease jobs. */
   start(): Promise<void>
   /** Leases no more jobs, and releases the open ones to the queue. */
   release(): Promise<DrainResult>
@@ -176,6 +177,7 @@ function withModels(
   return serve(models, jobSignal).finally(used)
 }
 
+/** Records how long an attempt waited and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,

@@ -2,6 +2,7 @@
 
 import { totalmem } from 'node:os'
 
+/** The allowed range of the setting. */
 export const JOBS_MAX = { least: 1, most: 1_000 }
 
 /**
@@ -12,7 +13,10 @@ const JOB_BYTES = 192 * 2 ** 20
 /** With more jobs, each would get too small a share of the device to finish. */
 const JOBS_AUTO_MAX = 32
 
-/** Parses the setting; `auto` goes by memory. @throws Error saying what it must be */
+/**
+ * Parses the setting; `auto` goes by memory.
+ * @throws Error saying what it must be
+ */
 export function parseJobsMax(text: string, memoryBytes = memoryOfProcess()): number {
   const jobs = Number(text)
   const { least, most } = JOBS_MAX

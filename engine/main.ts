@@ -32,6 +32,7 @@ import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
+/** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
 /**

@@ -6,9 +6,13 @@
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
 
+/** The allowed range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
-/** Parses the setting. @throws Error saying what it must be */
+/**
+ * Parses the setting.
+ * @throws Error saying what it must be
+ */
 export function parseBatchFrames(text: string): number | 'auto' {
   const frames = Number(text)
   const { least, most } = BATCH_FRAMES

@@ -24,6 +24,7 @@ export interface BatchLimits {
    * this runs alone.
    */
   framesMax: number
+  /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
@@ -107,6 +108,7 @@ const isBucketSize = (rows: number): boolean => {
   return times === 1 || (times === 3 && rows <= 12)
 }
 
+/** Frames in all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 

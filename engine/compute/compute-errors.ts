@@ -56,6 +56,7 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i')
 }
 
+/** Returns the error for a call that failed in the compute with this message. */
 export function computeErrorOf(message: string): Error {
   if (ARRAY.test(message)) return new DeviceMemoryError(message)
   const [, code] = STATUS.exec(message) ?? []

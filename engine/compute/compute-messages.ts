@@ -75,6 +75,7 @@ export interface LaneHandle {
   steps: number
 }
 
+/** The result of each command. */
 export interface Replies {
   open: LaneHandle[]
   step: null
@@ -92,7 +93,9 @@ export interface DeviceState {
   graphs: number
   /** In use according to TensorFlow's allocator; 0 if it does not count. */
   memoryBytes: number
+  /** The peak since the start. */
   memoryPeakBytes: number
+  /** Resident memory of the process. */
   residentBytes: number
 }
 

@@ -10,6 +10,7 @@ export class ComputeWatchdog {
   readonly #onHang: () => void
   #timer: NodeJS.Timeout | undefined
 
+  /** `onHang` is called when a command has taken `secondsMax`. */
   constructor(secondsMax: number, onHang: () => void) {
     this.#secondsMax = secondsMax
     this.#onHang = onHang

@@ -132,6 +132,7 @@ export abstract class Compute {
   /** Called when the worker has ended; restarts it with `start`. */
   protected abstract restart(): Promise<void>
 
+  /** Ends what `launch` started. */
   protected abstract terminate(): Promise<void>
 
   protected answered(): void {}

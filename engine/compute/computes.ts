@@ -44,7 +44,10 @@ export class Computes {
   /** Called when a process has ended or is about to, and computes no more. */
   onEnded: (process: ModelProcess) => void = () => undefined
 
-  /** Resolves when all models are loaded and warm. @throws whatever a model's loader throws */
+  /**
+   * Resolves when all models are loaded and warm.
+   * @throws whatever a model's loader throws
+   */
   static async start(
     options: ComputeOptions & { modelFolders: ModelFolders },
     log: Logger,
@@ -80,14 +83,17 @@ export class Computes {
     return this.#all().flatMap(({ ready }) => ready.models)
   }
 
+  /** Warnings for admins about models and device, in full sentences. */
   get warnings(): string[] {
     return [...new Set(this.#all().flatMap(({ ready }) => ready.warnings))]
   }
 
+  /** Time spent on commands, in total. */
   get busySeconds(): number {
     return this.#all().reduce((sum, { busySeconds }) => sum + busySeconds, this.#busySeconds)
   }
 
+  /** The state of the device, in total. */
   get held(): DeviceState {
     const add = (a: DeviceState, b: DeviceState): DeviceState => ({
       graphs: a.graphs + b.graphs,
@@ -131,6 +137,7 @@ export class Computes {
     return this.#processes.has(model)
   }
 
+  /** Ends the process of a model. */
   async unload(model: string): Promise<void> {
     await this.#forget(model)?.stop()
   }

@@ -90,6 +90,7 @@ export class Scheduler {
   /** By model, from its largest computed batch, including padding. */
   readonly #framesComputedMax = new Map<string, number>()
 
+  /** @param budgets by name of the model */
   constructor(
     compute: Compute,
     budgets: ReadonlyMap<string, BatchBudget>,

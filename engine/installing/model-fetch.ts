@@ -34,6 +34,7 @@ export class ModelFetch {
   readonly ended: Promise<void>
   progress: FetchProgress
 
+  /** @param environment of the process */
   constructor(order: FetchOrder, environment: NodeJS.ProcessEnv) {
     const total = order.entry.megabytes * 1e6
     this.progress = { state: 'DOWNLOADING', bytes: 0, bytes_total: total, problem: '' }

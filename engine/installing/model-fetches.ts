@@ -15,7 +15,9 @@ import { ModelFetch } from './model-fetch.ts'
 const FETCHES_MAX = 2
 
 interface ModelFetchesOptions {
+  /** The folder in which models are installed. */
   folder: string
+  /** Environment of the processes that fetch. */
   environment: NodeJS.ProcessEnv
   /** Replaced in tests. */
   catalogue?: readonly CatalogueEntry[]

@@ -122,6 +122,7 @@ export class ChunkCutter {
 export interface ChunkJoiner {
   /** Takes the next chunk and its memory; returns the planar samples that are final now. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
+  /** Returns the samples that are left after the last chunk. */
   finish(): Float32Array[]
 }
 

@@ -11,6 +11,7 @@ interface ScratchRoomOptions {
   /** With less free space the disk counts as full. */
   scratchFreeBytesMin: number
   log: Logger
+  /** Returns the free bytes on the disk of a folder. */
   free?: (folder: string) => Promise<number>
 }
 

@@ -59,6 +59,7 @@ export interface JobDeps {
   clock: Clock
   log: Logger
   media: JobMedia
+  /** Processes that read clients' files. */
   soundProcesses: SoundProcesses
   /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
@@ -66,6 +67,7 @@ export interface JobDeps {
   scratch: Pick<ScratchRoom, 'isFull'>
   /** How many attempts the request has had, including this one but not those that a drain ended. */
   attempts: number
+  /** Called when the job fails because of the device. */
   onDeviceFailed(): void
   /** Called with the seconds of media that were separated. */
   onSeparated(seconds: number): void

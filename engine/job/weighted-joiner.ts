@@ -28,6 +28,7 @@ export class WeightedJoiner {
     return settled
   }
 
+  /** Returns the samples that are left after the last window. */
   finish(): Float32Array[] {
     return this.#settle(this.#total.length)
   }

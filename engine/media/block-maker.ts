@@ -29,6 +29,7 @@ const FLOAT_FORMATS: readonly AVSampleFormat[] = [
 ]
 
 export interface BlockFormat {
+  /** Hertz. */
   sampleRate: number
   /** Media with more channels is downmixed to this many; fewer stay as they are. */
   channelsMax: number

@@ -49,6 +49,7 @@ export class Resampler {
     return this.#maker.take()
   }
 
+  /** Returns the rest. */
   finish(): Float32Array[][] {
     this.#maker.finish()
     return this.#maker.take()

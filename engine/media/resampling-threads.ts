@@ -59,6 +59,7 @@ export class ResamplerInThread {
     return this.#thread.call({ do: 'add', stream: this.#stream, block })
   }
 
+  /** Like `Resampler.finish`. */
   async finish(): Promise<Float32Array[][]> {
     await this.#opened
     return this.#thread.call({ do: 'finish', stream: this.#stream })

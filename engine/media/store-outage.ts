@@ -55,6 +55,7 @@ export class StoreOutage {
     return this.#origin !== null && !(await answers(this.#origin))
   }
 
+  /** Reports that a transfer succeeded. */
   reportSuccess(): void {
     this.#nextPauseMs = PAUSE_MS.least
     this.#end()

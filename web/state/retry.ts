@@ -36,7 +36,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Undefined if a retry would not help, or would come too late. */
+/** Returns how long to wait; undefined if a retry would not help, or would come too late. */
 function secondsToWait(error: unknown, failures: number): number | undefined {
   const retryAfter = error instanceof ApiError ? error.retryAfterSeconds : undefined
   if (retryAfter !== undefined && retryAfter > RETRY_AFTER_SECONDS_MAX) return undefined

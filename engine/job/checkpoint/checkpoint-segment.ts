@@ -79,6 +79,7 @@ export class SegmentWriter {
   }
 }
 
+/** The location of an entry. */
 export interface StoredEntry {
   path: string
   name: string

@@ -16,8 +16,11 @@ const IN_FLIGHT_MAX = 2
 interface TagPassDeps {
   scheduler: Pick<Scheduler, 'separate'>
   tagger: TaggerConfig
+  /** Aborts everything in progress. */
   signal: AbortSignal
+  /** Called when a piece has failed. */
   onFailed(error: unknown): void
+  /** Stores pieces and has those of earlier attempts; absent if the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
 }
 
@@ -30,6 +33,7 @@ const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
 
 export class TagPass {
   readonly #owner: LaneOwner
+  /** Hertz. */
   readonly #sampleRate: number
   readonly #deps: TagPassDeps
   readonly #stepSamples: number

@@ -149,7 +149,10 @@ function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[
   })
 }
 
-/** Returns a probability from 0 to 1 with four decimals. @param logit the logarithm of its odds */
+/**
+ * Returns a probability from 0 to 1 with four decimals.
+ * @param logit the logarithm of its odds
+ */
 export const probabilityOf = (logit: number): number =>
   Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
 

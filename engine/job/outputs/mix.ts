@@ -23,6 +23,7 @@ export class Mix {
     return this.#mixer.add(mixture, sounds)
   }
 
+  /** Returns the remaining samples. */
   finish(): MixedTargets | null {
     return this.#mixer?.finish() ?? null
   }

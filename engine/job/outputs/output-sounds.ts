@@ -24,6 +24,7 @@ export interface SoundsOptions {
   encoding: EncoderOptions
   /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
+  /** Whether peaks are written with them. */
   hasPeaks: boolean
   /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean

@@ -117,6 +117,7 @@ export class OutputWriter {
   }
 }
 
+/** Path of the sound track for the video of an output. */
 export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {

@@ -23,6 +23,7 @@ export interface Waveform {
   data: number[]
 }
 
+/** Collects peaks while the outputs are written. */
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>

@@ -46,6 +46,7 @@ export class TargetMixer {
     return this.#mix(Math.floor(this.#end / HOP) - this.#frames)
   }
 
+  /** Returns the remaining samples. */
   finish(): MixedTargets {
     const end = this.#end
     const { mixture, targets } = this.#mix(Math.ceil(end / HOP) + 1 - this.#frames)

@@ -134,6 +134,7 @@ export class ModelPass {
       )
   }
 
+  /** How many chunks the mixture has so far. */
   get chunks(): number {
     return chunkCount(this.#samples, this.plan)
   }
@@ -159,6 +160,7 @@ export class ModelPass {
     for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
+  /** Resolves when everything is separated. */
   async finish(): Promise<void> {
     for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
@@ -269,6 +271,7 @@ class Output {
     await this.#toMixture?.close()
   }
 
+  /** How many samples there are so far. */
   get end(): number {
     return this.#queue.startSample + this.#queue.length
   }

@@ -58,6 +58,7 @@ interface Answer {
   index: number
 }
 
+/** What was found out during a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number

@@ -51,6 +51,7 @@ export class VideoProcess {
     return this.#process.call({ do: 'mux', ...options })
   }
 
+  /** Kills the process. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort)
     this.#process.close()

@@ -12,6 +12,7 @@ import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from '../ffmpeg.ts'
 import { isRead, openInput } from './open-media.ts'
 
+/** In pixels. */
 interface Size {
   width: number
   height: number

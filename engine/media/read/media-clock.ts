@@ -19,6 +19,7 @@ const PAUSE_SECONDS_MAX = 10
  */
 const BACK_SECONDS_MAX = 2
 
+/** How many jumps are listed individually. */
 const LISTED_MAX = 8
 
 /** The time between two jumps. All values are in seconds. */

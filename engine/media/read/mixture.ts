@@ -14,6 +14,7 @@ export interface MixtureLimits {
 }
 
 export interface Mixture {
+  /** In hertz. */
   readonly sampleRate: number
   readonly channels: number
   /** Channels of the source; more than `channels` if they were downmixed. */
@@ -25,6 +26,7 @@ export interface Mixture {
   readonly streamIndex: number
   /** As in `OpenOptions`; applies to each of several concatenated files. */
   readonly track?: number | undefined
+  /** Sample rate of the source in hertz. */
   readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */
   readonly codec: string

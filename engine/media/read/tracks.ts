@@ -14,6 +14,7 @@ import { avGetCodecName, type Stream } from 'node-av/lib'
 
 /** By how many seconds tracks of the same length may differ; frames of all codecs are shorter. */
 const LENGTH_TOLERANCE = 0.1
+/** How many tracks are listed individually. */
 const LISTED_MAX = 8
 const TITLE_CHARACTERS_MAX = 60
 

@@ -28,6 +28,7 @@ export interface AudioFileFormat {
   containerOptions: Record<string, string>
   encoder: FFAudioEncoder
   sampleFormat: AVSampleFormat
+  /** Hertz. */
   sampleRate: number
   layout: ChannelLayout
   /** Variable bit rate, in units of the encoder; absent if there is no choice. */
@@ -99,6 +100,7 @@ export class AudioFile {
     if (coverStream) await writeCover(this.#context, coverStream, cover)
   }
 
+  /** Hertz. */
   get sampleRate(): number {
     return this.#format.sampleRate
   }

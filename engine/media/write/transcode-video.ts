@@ -45,6 +45,7 @@ export interface TranscodeOptions {
   parts: readonly VideoPart[]
   /** As in `PacketOptions`. */
   soundIndex?: number | undefined
+  /** Called for each packet that was read. */
   onPacket(): void
 }
 

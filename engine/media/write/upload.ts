@@ -22,9 +22,11 @@ export interface UploadOptions {
   url: string
   path: string
   contentType: string
+  /** The attempt that made the file. */
   attemptId: string
   signal: AbortSignal
   retryPolicy?: RetryPolicy
+  /** Called after each failure to reach the store. */
   onAway?: () => void
   /** Asks the gateway to keep the file itself; null if it cannot, so that the bytes are sent. */
   handOver?: (() => Promise<UploadAnswer | null>) | undefined

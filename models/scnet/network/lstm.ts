@@ -19,7 +19,10 @@ import {
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** Steps in one call: on a GPU the call itself takes longer than its computation. */
+/**
+ * Steps that one call computes. They are several because on a GPU a call takes longer than the
+ * computation of one step.
+ */
 const STEPS_PER_CALL = 16
 
 interface Gates {

@@ -161,7 +161,10 @@ function uninstall(place: Place, env: CommandIo['env']): void {
   )
 }
 
-/** @throws Error if this process may not change this host; below another root it may */
+/**
+ * Checks that this process may change this host. Below another root it may change everything.
+ * @throws Error
+ */
 function assertMay({ root, dryRun }: Place): void {
   if (dryRun || root !== '') return
   if (process.getuid?.() !== 0) throw new Error('Only root can do this: begin with sudo.')
