@@ -222,7 +222,8 @@ export class EngineModels {
       .map(({ choice }) => choice)
     const named = namedModels.filter(isThere)
     const choices = [...named, ...availableChoices(folders), ...held]
-    const byName = new Map(choices.map((choice) => [choice.name, choice])) // what the engine holds takes precedence
+    // What the engine holds takes precedence.
+    const byName = new Map(choices.map((choice) => [choice.name, choice]))
     return [...byName.values()]
   }
 

@@ -183,7 +183,8 @@ async function recordTimes(
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // created_at is from another machine's clock
+  // Another machine's clock set `createdAt`, so the difference may be negative.
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt))
   const startedAt = clock.elapsed()
   metrics.began(waitedMs / 1_000)
   const outcome = await separate()

@@ -112,7 +112,8 @@ export class Intake {
         continue
       }
       await this.#pullOnce(queue)
-      await Promise.resolve() // if two queues wait for one free slot, the one that waited longer gets it
+      // If two queues wait for one free slot, the one that waited longer gets it.
+      await Promise.resolve()
     }
   }
 

@@ -71,7 +71,8 @@ export class ComputeProcess extends Compute {
     })
     this.#child = child
     child.once('exit', () => (this.#child = null))
-    const send = (message: object) => child.send(message, () => {}) // if it fails, `exit` tells
+    // Sending fails once the process has ended, which `exit` reports.
+    const send = (message: object) => child.send(message, () => {})
     send(options)
     return { events: child, post: send }
   }

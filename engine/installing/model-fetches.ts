@@ -104,7 +104,8 @@ export class ModelFetches {
       const hint = `To remove it, run on the engine's host: winnow model remove ${name}`
       throw new CallRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
     })
-    if (isInstalled(join(folder, name))) await removeModel(folder, name) // unless another engine has
+    // Another engine may have removed it in the meantime.
+    if (isInstalled(join(folder, name))) await removeModel(folder, name)
   }
 
   /** @throws CallRefusal naming the known models */

@@ -128,7 +128,7 @@ export class BlockMaker {
       ),
       'set up a conversion',
     )
-    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not exceed full scale
+    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
     check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor leave out the LFE
     if (this.#filterTaps !== undefined) {
       check(converter.setOption('filter_size', this.#filterTaps), 'set up a conversion')

@@ -107,7 +107,8 @@ class Track {
 
   #beginBucket(): void {
     if (this.#least[0]!.length === this.#bucketsMax) this.#halve()
-    if (this.#inLast < this.#bucketSamples) return // halving an odd number leaves room in the last one
+    // Halving an odd number leaves room in the last one.
+    if (this.#inLast < this.#bucketSamples) return
     for (const buckets of this.#least) buckets.push(Infinity)
     for (const buckets of this.#greatest) buckets.push(-Infinity)
     this.#inLast = 0

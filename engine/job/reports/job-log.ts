@@ -184,7 +184,7 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
   if (work[0]?.substitute) return ['No span was predicted, because no name is near the prompt.']
   const spans = mergedSpans(work)
   if (spans.length === 0) {
-    return ['No span was predicted: the sound seems absent. This silenced nothing.']
+    return ['No span was predicted: the sound seems absent. Nothing was silenced.']
   }
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)

@@ -126,7 +126,7 @@ function become(parts) {
   const F_SETFD = 2
   const descriptors = [0, 1, 2, channel, memory].filter((each) => each !== undefined)
   for (const descriptor of descriptors) fcntl(descriptor, F_SETFD, 0)
-  const environment = ['OPENSSL_CONF=/dev/null'] // Node can't read its own configuration here, and would end
+  const environment = ['OPENSSL_CONF=/dev/null'] // Node ends if it can't read OpenSSL's own
   if (channel !== undefined) {
     environment.push(`NODE_CHANNEL_FD=${channel}`, 'NODE_CHANNEL_SERIALIZATION_MODE=advanced')
   }

@@ -173,7 +173,8 @@ export class SoundReader {
         let following = next()
         for (let block = await following; block; block = await following) {
           following = next() // decoded while this block is used
-          following.catch(() => undefined) // awaited in the next round; until then a failure is not unhandled
+          // The next round awaits it; without this, an earlier failure would count as unhandled.
+          following.catch(() => undefined)
           yield block
         }
         close().catch(() => undefined) // the outcome of the job need not wait for this

@@ -42,7 +42,8 @@ export class FrameReader {
     const codec = reader.#codec
     codec.allocContext3(media.decoder)
     check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
-    codec.pktTimebase = media.stream.timeBase // FFmpeg needs it to time the frames after a dropped delay
+    // FFmpeg needs it to time the frames after a dropped delay.
+    codec.pktTimebase = media.stream.timeBase
     const limits = Dictionary.fromObject({ max_samples: String(FRAME_SAMPLES_MAX) })
     check(await codec.open2(media.decoder, limits), 'open the decoder')
     limits.free()

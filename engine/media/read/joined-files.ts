@@ -55,7 +55,8 @@ const KINDS: readonly Kind[] = [
     /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64)),
   ),
   markedKind('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
-  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // last, because its mark is a single byte
+  // The last one, because its mark is a single byte, which other files contain too.
+  { isStart: mayBeTransportStream, endOf: endOfProgramme },
 ]
 
 const text = (bytes: Buffer, start: number, end: number): string =>
