@@ -168,8 +168,8 @@ function watchStats(
   call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>,
 ): void {
   traceStart('WatchStats', call)
-  const askedMs = call.request.interval_ms || INTERVAL_MS.usual
-  const intervalMs = Math.min(Math.max(askedMs, INTERVAL_MS.least), INTERVAL_MS.most)
+  const requestedMs = call.request.interval_ms || INTERVAL_MS.usual
+  const intervalMs = Math.min(Math.max(requestedMs, INTERVAL_MS.least), INTERVAL_MS.most)
   call.write(engine.stats())
   const timer = setInterval(() => {
     if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
