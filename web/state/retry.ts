@@ -17,7 +17,7 @@ interface RetryOptions {
 
 /**
  * Resolves with the result of `work`, which may run several times.
- * @throws whatever it throws if a retry would not help; the signal's reason
+ * @throws whatever `work` throws if a retry would not help; the signal's reason
  */
 export async function withRetries<T>(
   work: () => Promise<T>,

@@ -20,8 +20,7 @@ import {
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /**
- * Steps that one call computes. They are several because on a GPU a call takes longer than the
- * computation of one step.
+ * How many steps one call computes: several, because on a GPU a call takes longer than one step.
  */
 const STEPS_PER_CALL = 16
 
