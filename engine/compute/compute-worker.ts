@@ -249,7 +249,7 @@ function nameThread(): void {
   try {
     writeFileSync('/proc/thread-self/comm', THREAD_NAME)
   } catch {
-    // the name is not essential
+    // without a writable /proc the thread works just as well, but has no name
   }
 }
 

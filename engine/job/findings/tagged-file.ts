@@ -31,7 +31,7 @@ export interface TaggedSound {
   state: TaggerAnswer['state']
   /**
    * The probability from 0 to 1 that the sound is present, assuming that half of the sounds that
-   * people ask for are.
+   * people ask for are present.
    */
   probability: number
   /**
