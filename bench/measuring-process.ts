@@ -10,7 +10,8 @@ export function startMeasuring(program: string, args: readonly string[]) {
   return {
     /**
      * Returns the milliseconds that `line` took, followed by those of processor time if the program
-     * measures them. @throws Error if the process has ended
+     * measures them.
+     * @throws Error if the process has ended
      */
     async measure(line: string): Promise<number[]> {
       child.stdin.write(`${line}\n`)

@@ -1,4 +1,4 @@
-/** Refuses a call of the control plane, with a sentence for the caller. */
+/** Refuses a call to the control server. The message is a sentence for the caller. */
 export class CallRefusal extends Error {
   override name = 'CallRefusal'
   readonly status: 'NOT_FOUND' | 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT'

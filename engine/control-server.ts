@@ -46,7 +46,10 @@ export interface ControlServer {
 
 const INTERVAL_MS = { least: 100, most: MINUTE_MS, usual: 1_000 }
 
-/** Listens on `host:port`; port 0 takes any free port. @throws StartError if the port is taken */
+/**
+ * Listens on `host:port`; port 0 takes any free port.
+ * @throws StartError if the port is taken
+ */
 export async function startControlServer(
   host: string,
   port: number,
@@ -55,7 +58,7 @@ export async function startControlServer(
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
-  // Supervisors restart engines by the status of '', and a drained engine is still alive.
+  // The status of '' tells supervisors whether to restart the engine; a drained one is still alive.
   const notReady = () => health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
   const notServing = () => {
     health.setStatus('', 'NOT_SERVING')
@@ -124,7 +127,7 @@ interface ModelName {
   name: string
 }
 
-/** Answers a call with what `work` returns; a CallRefusal that it throws has its own status. */
+/** Answers a call with what `work` returns, or with the status of the error that it throws. */
 const unary =
   <Request, Reply>(
     method: string,
@@ -148,7 +151,10 @@ function inCallSpan<T>(
   return inTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from }, work)
 }
 
-/** Marks the start of a stream in the caller's trace: a span would last as long as the stream. */
+/**
+ * Marks the start of a stream in the caller's trace. A span around the stream would last as long as
+ * it does.
+ */
 const traceStart = (method: string, call: { metadata: grpc.Metadata }): void =>
   void inCallSpan(method, call, async () => undefined)
 
@@ -162,8 +168,8 @@ function watchStats(
   call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>,
 ): void {
   traceStart('WatchStats', call)
-  const askedMs = call.request.interval_ms || INTERVAL_MS.usual
-  const intervalMs = Math.min(Math.max(askedMs, INTERVAL_MS.least), INTERVAL_MS.most)
+  const requestedMs = call.request.interval_ms || INTERVAL_MS.usual
+  const intervalMs = Math.min(Math.max(requestedMs, INTERVAL_MS.least), INTERVAL_MS.most)
   call.write(engine.stats())
   const timer = setInterval(() => {
     if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some

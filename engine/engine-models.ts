@@ -31,6 +31,7 @@ interface EngineModelsOptions {
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
+  /** Position in the order of preference. */
   readonly rank: number
   state: ModelState
   problem: string
@@ -78,7 +79,10 @@ export class EngineModels {
     }
   }
 
-  /** Models that it holds or could load, in order. @throws Error naming a damaged file */
+  /**
+   * Models that it holds or could load, in order.
+   * @throws Error naming a damaged file
+   */
   list(): InstalledModel[] {
     return this.#choices().map((choice) => {
       const { name } = choice
@@ -88,7 +92,10 @@ export class EngineModels {
     })
   }
 
-  /** Resolves once the model is loaded. @throws CallRefusal */
+  /**
+   * Resolves once the model is loaded.
+   * @throws CallRefusal
+   */
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
@@ -100,7 +107,10 @@ export class EngineModels {
     throw new CallRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
-  /** Resolves once no job uses the model and its memory is free. @throws CallRefusal */
+  /**
+   * Resolves once no job uses the model any more and its memory is free.
+   * @throws CallRefusal
+   */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
     const entry = this.#entries.get(name)
@@ -186,6 +196,7 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
+  /** Models for new jobs, the preferred one first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),
@@ -211,7 +222,8 @@ export class EngineModels {
       .map(({ choice }) => choice)
     const named = namedModels.filter(isThere)
     const choices = [...named, ...availableChoices(folders), ...held]
-    const byName = new Map(choices.map((choice) => [choice.name, choice])) // held models win
+    // What the engine holds takes precedence.
+    const byName = new Map(choices.map((choice) => [choice.name, choice]))
     return [...byName.values()]
   }
 

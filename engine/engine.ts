@@ -49,6 +49,7 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
+  /** Starts to lease jobs. */
   start(): Promise<void>
   /** Leases no more jobs, and releases the open ones to the queue. */
   release(): Promise<DrainResult>
@@ -158,8 +159,9 @@ function createModels(
 }
 
 /**
- * Serves a job with the current models, and keeps those that it uses until it ends. If its model
- * was unloaded since the lease, the job is released, so that another engine finds it.
+ * Serves a job with the current models, and keeps those that it uses until it ends. If the model
+ * that the job names was unloaded since the lease, the job is released to the queue, where engines
+ * with that model find it.
  */
 function withModels(
   job: Job,
@@ -175,12 +177,14 @@ function withModels(
   return serve(models, jobSignal).finally(used)
 }
 
+/** Records how long an attempt waited and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // clocks of two machines
+  // Another machine's clock set `createdAt`, so the difference may be negative.
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt))
   const startedAt = clock.elapsed()
   metrics.began(waitedMs / 1_000)
   const outcome = await separate()
@@ -189,7 +193,10 @@ async function recordTimes(
   return outcome
 }
 
-/** Traces an attempt as one span. Only the first delivery belongs to the request's trace. */
+/**
+ * Traces an attempt as one span. Only the first delivery's span belongs to the trace of its
+ * request.
+ */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,

@@ -12,17 +12,18 @@ export interface OpenJob {
 }
 
 /**
- * From this delivery on a job runs alone, because what uses up deliveries are mostly engines that
- * crash, perhaps because of the job.
+ * From this delivery on a job runs alone. Deliveries are used up when leases lapse, mostly because
+ * an engine crashed. The job may be the cause, and must not take other jobs with it.
  */
 const SUSPECT_DELIVERIES = 3
 
 const isSuspect = ({ deliveries }: OpenJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
 /**
- * How much of an engine the jobs of a queue and of all queues before it may fill. So each queue has
- * a part that no queue before it can take: for short jobs beside long ones, for an account's only
- * job beside the many of others, and for interactive jobs beside batch jobs.
+ * How much of an engine the jobs of a queue may fill, together with those of all queues before it.
+ * So each queue has a part that no queue before it can take. This keeps room for short jobs beside
+ * any number of long ones, for an account's only job beside the many of others, and for interactive
+ * jobs beside those that can wait.
  */
 const SHARES: Readonly<Record<JobQueue, number>> = {
   batch: 1 / 8,
@@ -32,7 +33,10 @@ const SHARES: Readonly<Record<JobQueue, number>> = {
   short: 1,
 }
 
-/** Whether a job of the queue may be leased. @param pulls queues with an open pull */
+/**
+ * Whether a job of the queue may be leased.
+ * @param pulls queues with an open pull, from which a job may be about to arrive
+ */
 export function mayLease(
   queue: JobQueue,
   {
@@ -48,8 +52,9 @@ export function mayLease(
 }
 
 /**
- * Whether `job` may begin now; asked again after each end of a job or a pull. A suspect waits for
- * open pulls, whose jobs would otherwise wait behind it and be lost with the engine.
+ * Whether `job`, one of those in flight, may begin now; asked again each time that a job or a pull
+ * ends. A job that must run alone waits for open pulls, because their jobs would otherwise wait
+ * behind it and be lost with the engine.
  */
 export function mayBegin(
   job: OpenJob,

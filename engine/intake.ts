@@ -1,4 +1,7 @@
-/** Leases jobs while there is room, keeps the leases alive, and ends them by the jobs' outcomes. */
+/**
+ * Leases jobs while there is room, keeps their leases alive, and ends each lease according to the
+ * outcome of its job.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
@@ -33,7 +36,10 @@ const PULL_MS = 1_000
 const NAMED_EVERY_MS = 1_000
 /** How long to wait after a failure of the broker. */
 const RETRY_MS = 1_000
-/** Delay of a job whose events could not be stored: 5 s, tripled each time (10 min in total). */
+/**
+ * How long a job is delayed if its events could not be stored: 5 s, then three times as long each
+ * time (10 min in total).
+ */
 const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
@@ -106,7 +112,8 @@ export class Intake {
         continue
       }
       await this.#pullOnce(queue)
-      await Promise.resolve() // lets a queue that waited for room go first
+      // If two queues wait for one free slot, the one that waited longer gets it.
+      await Promise.resolve()
     }
   }
 
@@ -159,13 +166,14 @@ export class Intake {
       deliveries,
     } = lease
     if (this.#inFlight.has(requestId)) {
-      // The lease lapsed while the job ran. Heartbeats of any delivery keep it, and a nak would use
-      // up another delivery.
+      // The lease lapsed while the job was open. The job continues, and its heartbeats keep the
+      // lease, whichever delivery they belong to. A nak would use up another delivery.
       lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    // During a drain the job's events release it, because a nak would count as a delivery.
+    // A job that arrives during a drain is released by its events, because a nak would count as a
+    // delivery.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
@@ -179,7 +187,10 @@ export class Intake {
     this.#beginEligible()
   }
 
-  /** Begins jobs whose turn has come. A stopped job needs no slot to report its end. */
+  /**
+   * Begins the jobs whose turn has come. A job that was stopped while it waited needs no slot to
+   * report its end.
+   */
   #beginEligible(): void {
     const inFlight = [...this.#inFlight.values()]
     for (const job of inFlight) {
@@ -203,7 +214,8 @@ export class Intake {
       log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
-      // The job's event is stored. If it is delivered again, its uploads are refused.
+      // The job's event is stored. If the ack is lost, the job is delivered again, and its uploads
+      // are refused.
       log.warn({ err: error, request_id: lease.job.request_id }, 'a job could not be acknowledged')
       return 'interrupted'
     } finally {

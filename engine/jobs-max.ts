@@ -2,14 +2,21 @@
 
 import { totalmem } from 'node:os'
 
+/** The allowed range of the setting. */
 export const JOBS_MAX = { least: 1, most: 1_000 }
 
-/** Memory of an open job apart from the model; half of the machine's memory is for jobs. */
+/**
+ * Memory of an open job apart from the model: the process that reads its media, and its chunks in
+ * flight. Half of the machine's memory is for jobs.
+ */
 const JOB_BYTES = 192 * 2 ** 20
 /** With more jobs, each would get too small a share of the device to finish. */
 const JOBS_AUTO_MAX = 32
 
-/** Parses the setting; `auto` goes by memory. @throws Error saying what it must be */
+/**
+ * Parses the setting; `auto` goes by memory.
+ * @throws Error saying what it must be
+ */
 export function parseJobsMax(text: string, memoryBytes = memoryOfProcess()): number {
   const jobs = Number(text)
   const { least, most } = JOBS_MAX

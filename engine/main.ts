@@ -1,4 +1,7 @@
-/** The engine process: configuration, compute, broker, intake and control server. */
+/**
+ * The engine process: configuration, compute, broker, intake and control server. It drains when it
+ * is stopped.
+ */
 
 import { deviceDefaults, oneGpu } from '../models/tensorflow/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
@@ -29,9 +32,13 @@ import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
+/** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
-/** How long a shutdown may take besides the drain, if a broker does not answer. */
+/**
+ * How long a shutdown may take in addition to the drain. With a broker that does not answer, the
+ * pending pull, the reports of released jobs and closing take some seconds each.
+ */
 const STOP_MS_MAX = 30_000
 
 collectLessOften()
@@ -101,7 +108,8 @@ const metricsServer =
 
 announce()
 const announcements = setInterval(announce, ANNOUNCE_MS)
-// Comes before the first lease, which a process that ends without this would keep.
+// Installed before the first job is leased, because a process that ended without this would keep
+// its lease.
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
   manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)

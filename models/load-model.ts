@@ -24,7 +24,10 @@ export interface ModelOptions {
   precision: PrecisionChoice
 }
 
-/** Loads a model. @throws Error if its weights are missing or have the wrong shape */
+/**
+ * Loads a model.
+ * @throws Error if its weights are missing or have the wrong shape
+ */
 export async function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
   const precision = choosePrecision(options.precision)
   switch (choice.kind) {

@@ -14,8 +14,8 @@ export async function call(url: string, options: RequestInit): Promise<Response>
 }
 
 /**
- * Returns the JSON of a response. @throws as `call`, and ApiError if it is something else, such as
- * a page
+ * Returns the JSON of a response.
+ * @throws as `call`, and ApiError if the response is something else, such as a page
  */
 export async function callJson<T>(url: string, options: RequestInit): Promise<T> {
   const response = await call(url, options)

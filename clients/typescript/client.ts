@@ -181,7 +181,10 @@ export interface Client {
   cancel(request: RequestRef): Promise<Status>
   /** Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept. */
   delete(request: RequestRef): Promise<void>
-  /** Renames a request, and so its outputs. @param name 1 to 255 characters */
+  /**
+   * Renames a request, and so its outputs.
+   * @param name 1 to 255 characters
+   */
   rename(request: RequestRef, name: string): Promise<void>
   /** Lists the requests of the key's account, newest first. */
   list(options?: ListOptions): Promise<RequestList>

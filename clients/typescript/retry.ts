@@ -66,7 +66,10 @@ function pauseMs(error: unknown, attempt: number): number | undefined {
   return 1_000 * seconds + PAUSE_MS * Math.random()
 }
 
-/** Resolves after `ms`. @throws the reason of the signal if it fires first */
+/**
+ * Resolves after `ms`.
+ * @throws the reason of the signal if it fires first
+ */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

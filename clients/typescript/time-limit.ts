@@ -57,7 +57,10 @@ export class TimeLimit {
   }
 }
 
-/** Runs `work` within one limit. @throws as `TimeLimit.limit`, and what `work` throws */
+/**
+ * Runs `work` within one limit.
+ * @throws as `TimeLimit.limit`, and what `work` throws
+ */
 export async function withTimeLimit<T>(
   options: TimeLimitOptions,
   work: (limit: TimeLimit) => Promise<T>,

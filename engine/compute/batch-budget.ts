@@ -1,11 +1,18 @@
-/** The frame budget of a model's batches, which shrinks while the device runs out of memory. */
+/**
+ * The frame budget of a model's batches: the configured one, which shrinks each time the device
+ * runs out of memory.
+ */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
 
+/** The allowed range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
-/** Parses the setting. @throws Error saying what it must be */
+/**
+ * Parses the setting.
+ * @throws Error saying what it must be
+ */
 export function parseBatchFrames(text: string): number | 'auto' {
   const frames = Number(text)
   const { least, most } = BATCH_FRAMES
@@ -14,12 +21,16 @@ export function parseBatchFrames(text: string): number | 'auto' {
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/** Limit for `auto`: larger batches are no faster, and new requests would wait for their end. */
+/**
+ * The most for `auto`: a larger batch is no faster, and requests that arrive meanwhile would wait
+ * for its end.
+ */
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * Returns the budget of a loaded model. On a processor, whose memory is not counted, `auto` takes
- * fewer frames while several requests are open, because new ones wait for the batch to end.
+ * Returns the budget of a loaded model. On a processor, where memory is not counted, `auto` takes
+ * what the model states, which is fewer frames while several requests are open: large batches gain
+ * little speed there, and requests that arrive meanwhile wait for their end.
  */
 export function budgetOf(
   { description, framesFitting }: LoadedModel,
@@ -91,7 +102,10 @@ export class BatchBudget {
     if (this.#steps === STEPS_BEFORE_GROWTH) this.#resize(this.#framesMax * 2)
   }
 
-  /** Halves the budget after the device ran out of memory, even if the last batch was small. */
+  /**
+   * Halves the budget after the device ran out of memory. It is the budget that is halved, not the
+   * last batch, because that may have been a small one on a full device.
+   */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))
     this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')

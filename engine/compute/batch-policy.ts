@@ -19,12 +19,19 @@ export interface WaitingLane {
 }
 
 export interface BatchLimits {
-  /** Rows of a batch times the frames of its longest row. A lane that exceeds this runs alone. */
+  /**
+   * Budget of a batch: its number of rows times the frames of its longest row. A lane that exceeds
+   * this runs alone.
+   */
   framesMax: number
+  /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
-/** Seconds of the device that each account and request have had; the least served goes first. */
+/**
+ * How many seconds of the device each account and each request have had; the least served goes
+ * first.
+ */
 export interface DeviceSeconds {
   /** Those of each class, divided by its share of the device; absent: none. */
   priorities?: ReadonlyMap<Priority, number>
@@ -81,7 +88,10 @@ export function nextBatch(
   return trimToBucket(batch)
 }
 
-/** Keeps as many lanes as add up to a bucket size; all of them if no number does. */
+/**
+ * Keeps as many lanes as possible from the start whose rows add up to a bucket size; all of them if
+ * no number does.
+ */
 function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
   let rows = 0
   const areBuckets = batch.map((lane) => isBucketSize((rows += lane.rows)))
@@ -89,13 +99,16 @@ function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
 }
 
 /**
- * Each number of rows needs its own graphs, so batches have a power of two rows, or a small triple.
+ * Whether a batch may have this many rows. Each number of rows needs its own graphs, so only powers
+ * of two and the triples of small ones are used. At most a third of a small batch waits for the
+ * next, or half of a large one.
  */
 const isBucketSize = (rows: number): boolean => {
   const times = rows / (rows & -rows)
   return times === 1 || (times === 3 && rows <= 12)
 }
 
+/** Frames in all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 

@@ -20,7 +20,9 @@ export class DeviceMemoryError extends DeviceError {
   override name = 'DeviceMemoryError'
 }
 
-/** The device had too little memory for one lane that is larger than any batch so far. */
+/**
+ * The device had too little memory for a single lane that is larger than any batch computed so far.
+ */
 export class LaneTooLargeError extends Error {
   override name = 'LaneTooLargeError'
 }
@@ -54,6 +56,7 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i')
 }
 
+/** Returns the error for a call that failed in the compute with this message. */
 export function computeErrorOf(message: string): Error {
   if (ARRAY.test(message)) return new DeviceMemoryError(message)
   const [, code] = STATUS.exec(message) ?? []

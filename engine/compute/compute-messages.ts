@@ -22,7 +22,9 @@ export interface WorkerOptions {
 
 export interface LoadedModel {
   description: ModelDescription
-  /** Frames of a batch that fit the device's memory, as predicted; null if not predicted. */
+  /**
+   * How many frames of a batch fit the device's memory, as predicted; null without a prediction.
+   */
   framesFitting: number | null
 }
 
@@ -60,7 +62,10 @@ export type Command =
   | { type: 'beat' }
   | { type: 'load'; choice: ModelChoice }
 
-/** A lane made by `open`, and what it takes of a batch. */
+/**
+ * A lane made by `open`: which heads it answers, how much of a batch it takes, and its number of
+ * steps.
+ */
 export interface LaneHandle {
   lane: number
   /** Indices of heads of the order. */
@@ -70,6 +75,7 @@ export interface LaneHandle {
   steps: number
 }
 
+/** The result of each command. */
 export interface Replies {
   open: LaneHandle[]
   step: null
@@ -87,7 +93,9 @@ export interface DeviceState {
   graphs: number
   /** In use according to TensorFlow's allocator; 0 if it does not count. */
   memoryBytes: number
+  /** The peak since the start. */
   memoryPeakBytes: number
+  /** Resident memory of the process. */
   residentBytes: number
 }
 

@@ -1,6 +1,7 @@
 /**
- * A process for one model whose steps take seconds on a processor, so that other models compute
- * meanwhile, it can be killed alone, and its memory is free once it has ended.
+ * A process for one model whose steps take seconds on a processor. Other models can compute
+ * meanwhile, a hanging model can be killed alone, and its memory is free once the process has
+ * ended.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -70,7 +71,8 @@ export class ComputeProcess extends Compute {
     })
     this.#child = child
     child.once('exit', () => (this.#child = null))
-    const send = (message: object) => child.send(message, () => {}) // a failure is an `exit` too
+    // Sending fails once the process has ended, which `exit` reports.
+    const send = (message: object) => child.send(message, () => {})
     send(options)
     return { events: child, post: send }
   }

@@ -1,4 +1,7 @@
-/** The compute thread of the engine, the only one, since TensorFlow has one state per process. */
+/**
+ * The engine's compute thread. There is only one, because TensorFlow's binding has one state per
+ * process.
+ */
 
 import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'
@@ -18,7 +21,9 @@ export class ComputeThread extends Compute {
   #worker: Worker | null = null
 
   /**
-   * Resolves when the models are loaded and warm. Kills this process if a command takes too long.
+   * Resolves when the models are loaded and warm. Kills this process if the start or a later
+   * command takes longer than `computeSecondsMax`.
+   * @param program to run in the thread
    * @throws whatever a model's loader throws
    */
   static async start(

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 
-/** A timer counts seconds instead of a clock, so that none pass while the process is suspended. */
+/** A timer counts the seconds, not a clock, so that none pass while the process is suspended. */
 const TICK_MS = 1_000
 
 export class ComputeWatchdog {
@@ -10,6 +10,7 @@ export class ComputeWatchdog {
   readonly #onHang: () => void
   #timer: NodeJS.Timeout | undefined
 
+  /** `onHang` is called when a command has taken `secondsMax`. */
   constructor(secondsMax: number, onHang: () => void) {
     this.#secondsMax = secondsMax
     this.#onHang = onHang

@@ -1,4 +1,7 @@
-/** The worker side of a compute: owns TensorFlow and the models, and runs one command at a time. */
+/**
+ * The worker side of a compute, in a thread of the engine or in a process of its own. It owns
+ * TensorFlow and the models, and runs one command at a time.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -180,7 +183,10 @@ function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
   return load(choice.name, () => loadModel(choice, { ...options, precision }))
 }
 
-/** Loads a model in addition to the others. @throws Error if it does not fit the memory */
+/**
+ * Loads a model in addition to the others.
+ * @throws Error if there is no memory for its weights and one lane; whatever `read` throws
+ */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
   if (prediction) assertFits(name, prediction, isOnGpu ? await freeBytes() : options.freeBytes!)
@@ -206,7 +212,10 @@ function assertFits(name: string, prediction: MemoryPrediction, free: number): v
   )
 }
 
-/** Describes all models but the tagger, in the order of loading. @param free bytes */
+/**
+ * Describes all models but the tagger, in the order in which they were loaded.
+ * @param free bytes
+ */
 function describeModels(free: number): LoadedModel[] {
   const separating = [...models].filter(([name]) => name !== TAGGER)
   return separating.map(([, entry]) => describeModel(entry, free))
@@ -240,7 +249,7 @@ function nameThread(): void {
   try {
     writeFileSync('/proc/thread-self/comm', THREAD_NAME)
   } catch {
-    // the name is not essential
+    // without a writable /proc the thread works just as well, but has no name
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it. Whether
- * it is a thread or a process is up to compute-thread.ts and compute-process.ts.
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts the worker
+ * if it ends. Whether that is a thread or a process is up to compute-thread.ts and
+ * compute-process.ts.
  */
 
 import type { EventEmitter } from 'node:events'
@@ -74,7 +75,10 @@ export abstract class Compute {
     return this.#restarting
   }
 
-  /** Returns the order with its chunk as the model needs it; the chunk's memory is transferred. */
+  /**
+   * Returns the order with its chunk prepared as the model needs it; the chunk's memory is
+   * transferred.
+   */
   abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
 
   /** Opens the lanes of a prepared chunk, whose memory is transferred. */
@@ -95,14 +99,20 @@ export abstract class Compute {
     await this.#call({ type: 'discard', lane })
   }
 
-  /** Loads a model, now and after each restart. @throws Error if there is no memory for it */
+  /**
+   * Loads a model in addition to the others, now and after each restart.
+   * @throws Error if there is no memory for it; whatever its loader throws
+   */
   async load(choice: ModelChoice): Promise<void> {
     const { models } = await this.#call({ type: 'load', choice })
     this.ready = { ...this.ready, models }
     this.#options = { ...this.#options, models: [...this.#options.models, choice] }
   }
 
-  /** Resolves once the worker has answered, or at once while it restarts. */
+  /**
+   * Resolves once the worker has answered, or at once while it restarts, because a restart has a
+   * time limit of its own.
+   */
   async beat(): Promise<void> {
     if (!this.#restarting) await this.#call({ type: 'beat' })
   }
@@ -122,6 +132,7 @@ export abstract class Compute {
   /** Called when the worker has ended; restarts it with `start`. */
   protected abstract restart(): Promise<void>
 
+  /** Ends what `launch` started. */
   protected abstract terminate(): Promise<void>
 
   protected answered(): void {}

@@ -1,6 +1,7 @@
 /**
- * Decides where the models of an engine compute: on a GPU all in the engine's thread, because their
- * steps are short; on a processor each installed model in a process of its own.
+ * Decides where the models of an engine compute. On a GPU all of them share the engine's thread,
+ * because their steps are short. On a processor a step of an installed model takes seconds, so each
+ * has its own process; models that came with Winnow share the thread.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
@@ -20,7 +21,8 @@ export type ModelProcess = Pick<
 >
 
 /**
- * @param freeBytes how much memory the model's process may take; absent if unlimited
+ * Starts a process for a model.
+ * @param freeBytes how much memory it may take; absent if unlimited
  * @param onLost is called when the process has ended for good
  */
 export type StartProcess = (
@@ -42,7 +44,10 @@ export class Computes {
   /** Called when a process has ended or is about to, and computes no more. */
   onEnded: (process: ModelProcess) => void = () => undefined
 
-  /** Resolves when all models are loaded and warm. @throws whatever a model's loader throws */
+  /**
+   * Resolves when all models are loaded and warm.
+   * @throws whatever a model's loader throws
+   */
   static async start(
     options: ComputeOptions & { modelFolders: ModelFolders },
     log: Logger,
@@ -78,14 +83,17 @@ export class Computes {
     return this.#all().flatMap(({ ready }) => ready.models)
   }
 
+  /** Warnings for admins about models and device, in full sentences. */
   get warnings(): string[] {
     return [...new Set(this.#all().flatMap(({ ready }) => ready.warnings))]
   }
 
+  /** Time spent on commands, in total. */
   get busySeconds(): number {
     return this.#all().reduce((sum, { busySeconds }) => sum + busySeconds, this.#busySeconds)
   }
 
+  /** The state of the device, in total. */
   get held(): DeviceState {
     const add = (a: DeviceState, b: DeviceState): DeviceState => ({
       graphs: a.graphs + b.graphs,
@@ -129,6 +137,7 @@ export class Computes {
     return this.#processes.has(model)
   }
 
+  /** Ends the process of a model. */
   async unload(model: string): Promise<void> {
     await this.#forget(model)?.stop()
   }

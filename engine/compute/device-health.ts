@@ -12,7 +12,10 @@ export class DeviceHealth {
     this.#onSick = onSick
   }
 
-  /** A lane's result was read. A launched step proves nothing, since a GPU may fail it later. */
+  /**
+   * Tells that the result of a lane was read. Launching a step proves nothing, because on a GPU it
+   * may still fail later.
+   */
   computed(): void {
     this.#failures = 0
   }

@@ -1,4 +1,7 @@
-/** Threads that prepare chunks (models/prepare-chunk.ts), which relieves the compute thread. */
+/**
+ * Threads that prepare chunks for models that want it (models/prepare-chunk.ts). This relieves the
+ * compute thread, which the device has to wait for.
+ */
 
 import { availableParallelism } from 'node:os'
 import type { Chunk } from '../../models/model.ts'

@@ -1,4 +1,6 @@
-/** Holds the lanes of all open jobs on a compute, and gives it the next batch when it is free. */
+/**
+ * Holds the lanes of all open jobs on a compute, and gives it the next batch whenever it is free.
+ */
 
 import type { HeadResult } from '../../models/model.ts'
 import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
@@ -88,6 +90,7 @@ export class Scheduler {
   /** By model, from its largest computed batch, including padding. */
   readonly #framesComputedMax = new Map<string, number>()
 
+  /** @param budgets by name of the model */
   constructor(
     compute: Compute,
     budgets: ReadonlyMap<string, BatchBudget>,
@@ -99,9 +102,11 @@ export class Scheduler {
   }
 
   /**
-   * Runs a chunk through its model; returns the result of each head. After each step of a lane,
-   * `onStep` gets its share of the lane's steps, times the lane's heads.
-   * @throws the signal's reason at once, even while a call hangs; the errors of compute-errors.ts
+   * Runs a chunk through its model. After each step of a lane, `onStep` gets the share of the
+   * lane's steps that it was, times the number of its heads.
+   * @returns the result of each head
+   * @throws the signal's reason once aborted, at once, even while a call hangs; the errors of
+   *   compute-errors.ts
    */
   separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
     return untilAborted(options.signal, () => this.#separate(order, owner, options))
@@ -300,7 +305,10 @@ export class Scheduler {
     }
   }
 
-  /** Counts a batch, and charges each lane's owner its share by frames. @returns its frames */
+  /**
+   * Counts a batch, and charges each lane's owner its share of the seconds, by frames.
+   * @returns the frames of the batch
+   */
   #count(batch: readonly OpenLane[], seconds: number): number {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length
@@ -319,7 +327,10 @@ export class Scheduler {
   }
 }
 
-/** Returns the value of `work`, but rejects once the signal fires, while `work` continues. */
+/**
+ * Returns the value of `work`, but rejects as soon as the signal fires; `work` then continues
+ * unobserved.
+ */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = promiseWithResolvers<T>()

@@ -42,6 +42,7 @@ export class Schedulers {
     })
   }
 
+  /** Totals of all computes. */
   stats(): SchedulerStats {
     return [...this.#schedulers.values()]
       .map((scheduler) => scheduler.stats())

@@ -17,8 +17,9 @@ export class ServedSeconds<Name extends string = string> {
   }
 
   /**
-   * Adds a name with its earlier count, or just below the others' minimum if that is more, so that
-   * neither idling nor coming often earns anything.
+   * Adds a name. It starts slightly below the minimum of the others, or with its earlier count if
+   * that is higher, so that neither idling nor coming often earns anything. In that minimum, a name
+   * that has not caught up yet counts as if it had.
    * @param open the names with open lanes, which keep their counts
    */
   join(name: Name, open: readonly Name[]): void {

@@ -7,7 +7,10 @@ import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { laneCalls } from '../../models/memory/predict.ts'
 import type { Model } from '../../models/model.ts'
 
-/** Lanes in the batches of a busy device, all with the longest chunk; see batch-policy.ts. */
+/**
+ * How many lanes the batches of a busy device have, all with the longest chunk; see
+ * batch-policy.ts.
+ */
 const LANES = [1, 2, 4, 8, 16, 32]
 
 export interface ServedShapesHost {
@@ -17,7 +20,11 @@ export interface ServedShapesHost {
   compiling(): Promise<void> | null
 }
 
-/** Resolves when all shapes are warm. @throws whatever the model throws, such as out of memory */
+/**
+ * Resolves when all shapes are warm.
+ * @param framesMax of a batch
+ * @throws whatever the model throws, for example when the device runs out of memory
+ */
 export async function warmUpServed(
   model: Model,
   framesMax: number,

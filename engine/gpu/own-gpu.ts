@@ -19,7 +19,10 @@ export interface OwnGpu {
   warning: string
 }
 
-/** Never throws. @param visible as in CUDA_VISIBLE_DEVICES, starting with the engine's GPU */
+/**
+ * Opens the GPU that this engine uses. Never throws.
+ * @param visible as in CUDA_VISIBLE_DEVICES, starting with the engine's GPU; undefined for all
+ */
 export async function openOwnGpu(visible: string | undefined, open = openNvml): Promise<OwnGpu> {
   const nvml = await open()
   const [uuid] = nvml
@@ -44,7 +47,9 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
 }
 
 /**
- * Returns how many bytes an engine may still take. Its allocator holds at least its peak.
+ * Returns how many bytes an engine may still take.
+ * @param allocated statistics of its allocator, which never returns memory and so holds at least
+ *   its peak
  * @param freeOnDevice according to the driver; undefined if it does not say
  */
 export function freeFor({ limit, inUse, peak }: MemoryStats, freeOnDevice = Infinity): number {

@@ -1,7 +1,8 @@
 /** Finds out which GPUs of a machine CUDA gives to a process. */
 
 /**
- * Returns those of `uuids`, which are in PCI order, that CUDA gives to a process.
+ * Returns those of `uuids`, which are in the order of PCI addresses, that CUDA shows to a process.
+ * As in CUDA, an invalid name ends the list.
  * @param visible numbers or UUIDs, which may be abbreviated; undefined for all
  */
 export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {

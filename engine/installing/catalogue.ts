@@ -1,4 +1,6 @@
-/** The open models that `model fetch` knows: addresses, licences and published figures. */
+/**
+ * The open models that `model fetch` knows, with their addresses, licences and published figures.
+ */
 import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
@@ -33,11 +35,15 @@ export interface CatalogueEntry {
   /** As published, with the source. */
   quality: string
   /**
-   * Processor seconds of two cores per minute of sound (AMD EPYC, random weights, with overlaps;
-   * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon).
+   * How many seconds two cores take for a minute of sound (AMD EPYC, random weights, including
+   * overlaps; Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its
+   * processor time).
    */
   secondsPerMinute: number
-  /** Whether the licence allows any use, so that nobody has to accept it. */
+  /**
+   * Whether the licence lets anybody use the weights for any purpose, so that nobody has to accept
+   * it.
+   */
   isFreeToUse?: boolean
   /** Whether set-up fetches it, so that nobody has to. */
   isBuiltIn?: boolean

@@ -105,7 +105,10 @@ class FilesBeside {
 
 const YAML = /\.ya?ml$/
 
-/** Whether a file can be opened this way. Converting refuses files of unknown kinds. */
+/**
+ * Whether a file can be opened this way. Files of unknown kinds are refused when they are
+ * converted.
+ */
 function isKind(file: string, openCheckpoint: (file: string) => unknown): boolean {
   try {
     openCheckpoint(file)
@@ -224,7 +227,10 @@ async function sampleRateOf(file: string): Promise<number> {
   throw new Error(`${file}: does not state data.sampling_rate`)
 }
 
-/** The heads that the text encoder's configuration states; undefined without a configuration. */
+/**
+ * Returns the number of attention heads that the text encoder's configuration states; undefined
+ * without a configuration.
+ */
 async function headsOf(file: string | undefined): Promise<number | undefined> {
   if (!file) return undefined
   const heads = JSON.parse(await readFile(file, 'utf8')).num_attention_heads

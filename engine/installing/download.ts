@@ -40,7 +40,8 @@ export interface DownloadedFile {
 
 /**
  * Downloads a file to `path`, resuming an earlier call that was interrupted.
- * @throws Error with the reason; a file with a wrong checksum is removed
+ * @throws Error with the reason: no such file, a web page instead of it, a wrong checksum (the file
+ *   is then removed), too large, a full disk, or a connection that failed at every attempt
  */
 export async function download(
   file: CatalogueFile,

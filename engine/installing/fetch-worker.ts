@@ -1,4 +1,7 @@
-/** Fetches one model in a process of its own, because converting takes gigabytes and blocks. */
+/**
+ * Fetches and installs one model in a process of its own, because converting a checkpoint takes
+ * gigabytes of memory for a while and blocks its thread.
+ */
 
 import { fetchModel } from './install.ts'
 import type { FetchOrder, FetchReport } from './model-fetch.ts'

@@ -25,7 +25,10 @@ export interface FetchOptions {
   onFile?(name: string): void
   /** Called once everything is downloaded. */
   onConvert?(): void
-  /** Called with the process that fetches it already, such as `process 17 on host-a`. */
+  /**
+   * Called with the name of another process that is already fetching the model, such as `process 17
+   * on host-a`. This one then waits for it.
+   */
   onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
   retryDelaysMs?: readonly number[]
@@ -35,8 +38,9 @@ export interface FetchOptions {
 const CONVERTED = '.converted'
 
 /**
- * Downloads the files of a model and installs it. The next call resumes an interrupted download. If
- * several processes fetch a model, one downloads it and the others wait.
+ * Downloads the files of a model and installs it. Until it is installed the downloads are kept, so
+ * that the next call resumes an interrupted one. If several processes fetch the same model, one
+ * downloads it and the others wait for the result.
  * @throws Error like `download` and `convert`, or if the model is already installed
  */
 export async function fetchModel(
@@ -125,7 +129,9 @@ async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/** Converts into the empty folder `fresh`, which then gets the model's name. */
+/**
+ * Converts into the empty folder `fresh`, which is renamed to the model's name once it is complete.
+ */
 async function install(
   modelsFolder: string,
   fresh: string,
@@ -163,7 +169,10 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
         'a letter or digit first',
     )
   }
-  if (name === TAGGER) throw new Error(`${name} is reserved; give the model another name`)
+  if (name === TAGGER)
+    throw new Error(
+      `${name} is reserved for the model that lists sounds; give the model another name`,
+    )
   await makeFolder(modelsFolder)
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)

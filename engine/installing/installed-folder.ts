@@ -39,7 +39,7 @@ export async function removeModel(modelsFolder: string, name: string): Promise<v
   if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
     throw new Error(`${name} is not installed in ${modelsFolder}`)
   }
-  await keepFirstSeen(modelsFolder, name, sourcesOf(folder)) // versions before this did not
+  await keepFirstSeen(modelsFolder, name, sourcesOf(folder)) // earlier versions did not
   const gone = await mkdtemp(join(modelsFolder, '.removed-'))
   await rename(folder, join(gone, name)) // gone at once, even if the next step is interrupted
   await rm(gone, { recursive: true })
@@ -49,6 +49,6 @@ function sourcesOf(folder: string): readonly SourceFile[] {
   try {
     return readRecord(folder).sources
   } catch {
-    return [] // a damaged model, or of another version, can still be removed
+    return [] // a model that this version can't read can still be removed
   }
 }

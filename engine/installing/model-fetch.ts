@@ -1,4 +1,7 @@
-/** One fetch of a model: its process, and everybody who follows its progress. */
+/**
+ * One fetch of a model: the process that downloads and installs it, and everybody who follows its
+ * progress.
+ */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { FetchProgress } from '../../shared/engine-control.ts'
@@ -31,6 +34,7 @@ export class ModelFetch {
   readonly ended: Promise<void>
   progress: FetchProgress
 
+  /** @param environment of the process */
   constructor(order: FetchOrder, environment: NodeJS.ProcessEnv) {
     const total = order.entry.megabytes * 1e6
     this.progress = { state: 'DOWNLOADING', bytes: 0, bytes_total: total, problem: '' }
@@ -57,7 +61,8 @@ export class ModelFetch {
   }
 
   /**
-   * Calls `onProgress` at once and until the end. The fetch stops once nobody follows it.
+   * Calls `onProgress` at once and after each change until the fetch ends. The fetch stops once
+   * nobody follows it any more.
    * @returns a function that stops following
    */
   follow(onProgress: (progress: FetchProgress) => void): () => void {

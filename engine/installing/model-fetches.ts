@@ -15,7 +15,9 @@ import { ModelFetch } from './model-fetch.ts'
 const FETCHES_MAX = 2
 
 interface ModelFetchesOptions {
+  /** The folder in which models are installed. */
   folder: string
+  /** Environment of the processes that fetch. */
   environment: NodeJS.ProcessEnv
   /** Replaced in tests. */
   catalogue?: readonly CatalogueEntry[]
@@ -59,7 +61,10 @@ export class ModelFetches {
     })
   }
 
-  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws CallRefusal */
+  /**
+   * Starts to fetch a model, or joins the fetch in progress; null if it is already installed.
+   * @throws CallRefusal
+   */
   async fetch(name: string, licenceAccepted: boolean): Promise<ModelFetch | null> {
     const entry = this.#entryOf(name)
     const { folder, environment } = this.#options
@@ -80,7 +85,8 @@ export class ModelFetches {
   }
 
   /**
-   * Unloads and removes a model, or stops its fetch and removes the downloads. @throws CallRefusal
+   * Unloads and removes an installed model, or stops its fetch and removes the downloads.
+   * @throws CallRefusal
    */
   async remove(name: string): Promise<void> {
     const { folder, models } = this.#options
@@ -98,7 +104,8 @@ export class ModelFetches {
       const hint = `To remove it, run on the engine's host: winnow model remove ${name}`
       throw new CallRefusal('FAILED_PRECONDITION', `${cause.message} ${hint}`, { cause })
     })
-    if (isInstalled(join(folder, name))) await removeModel(folder, name) // or another engine has
+    // Another engine may have removed it in the meantime.
+    if (isInstalled(join(folder, name))) await removeModel(folder, name)
   }
 
   /** @throws CallRefusal naming the known models */

@@ -5,8 +5,8 @@ import { parse } from 'yaml'
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /**
- * Reads a table of tables and ignores all else in it. Python tuples are read as lists.
- * @throws Error naming the file if it is no table
+ * Reads a table of tables, and ignores values next to the tables. Python tuples are read as lists.
+ * @throws Error naming the file if it is not a table
  */
 export async function readYaml(file: string): Promise<Tables> {
   const text = (await readFile(file, 'utf8')).replaceAll('!!python/tuple', '')

@@ -1,7 +1,8 @@
 /**
- * Cuts a mixture of any length into chunks and joins their results as a stream. All chunks of a
- * longer mixture have the same length, so that they can share batches: the last one starts earlier
- * rather than being shorter, except for less than a frame.
+ * Cuts a mixture of any length into chunks and joins their results. It streams, so memory is
+ * bounded by the chunks in flight. All chunks of a longer mixture have the same length, so that
+ * they can share batches: the last one starts earlier rather than being shorter (except by less
+ * than a frame, if chunks must start at whole frames).
  */
 
 import type { Joining, ModelDescription } from '../../models/model.ts'
@@ -121,6 +122,7 @@ export class ChunkCutter {
 export interface ChunkJoiner {
   /** Takes the next chunk and its memory; returns the planar samples that are final now. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
+  /** Returns the samples that are left after the last chunk. */
   finish(): Float32Array[]
 }
 
@@ -229,7 +231,9 @@ export class SampleQueue {
     return out
   }
 
-  /** Like `read`, but drops the samples. A block that matches exactly is not copied. */
+  /**
+   * Like `read`, but drops the samples. A block that matches exactly is returned without a copy.
+   */
   take(start: number, samples: number): Float32Array[] {
     const first = this.#blocks[0]
     const isWhole = start === this.startSample && samples === first?.[0]?.length

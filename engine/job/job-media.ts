@@ -22,7 +22,7 @@ export interface JobMedia {
 /** Uses the disk and the network of this machine. */
 export const createJobMedia = (threads: OutputThreads): JobMedia => ({
   makeFolder: makeJobFolder,
-  // Retries, because the gateway may still be copying a file into it.
+  // Retries, because the gateway may still be copying a file into the folder.
   removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,

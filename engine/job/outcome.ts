@@ -16,12 +16,15 @@ import { ThreadLostError } from '../threads/task-thread.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
- * `released`: the gateway queues the request again. `interrupted`: nothing was reported, so the job
- * must be delivered again.
+ * `released` means that nothing was decided, and that the gateway queues the request again.
+ * `interrupted` means that nothing was decided or reported, so the job must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/** `drained`: the engine stops, or its model was unloaded. `released`: the job took too long. */
+/**
+ * `drained`: this engine can't serve the job, because it shuts down or its model was unloaded.
+ * `released`: the job exceeded its time limit.
+ */
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */
@@ -34,7 +37,10 @@ export class JobStopped extends Error {
   }
 }
 
-/** Attempts after errors of unknown cause, which may lie in the job or only in this engine. */
+/**
+ * How many attempts a job gets after errors of unknown cause, which may lie in the job or only in
+ * this engine.
+ */
 const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
 /** Errors that come from the job's environment, not from the job. */
@@ -67,7 +73,10 @@ const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[cod
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
-/** Why a job is released. Drains, an outage of the store and a full disk don't count against it. */
+/**
+ * Returns why a job is released. A drain, an outage of the media store, or a disk that others have
+ * filled does not count against the job.
+ */
 export async function releaseCauseOf(
   error: unknown,
   { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },

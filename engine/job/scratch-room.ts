@@ -1,4 +1,7 @@
-/** Watches whether the scratch disk is full. While it is, no job is leased. */
+/**
+ * Watches whether the scratch disk is full. While it is, no job is leased, because none could be
+ * served.
+ */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -8,6 +11,7 @@ interface ScratchRoomOptions {
   /** With less free space the disk counts as full. */
   scratchFreeBytesMin: number
   log: Logger
+  /** Returns the free bytes on the disk of a folder. */
   free?: (folder: string) => Promise<number>
 }
 

@@ -8,10 +8,14 @@ import { makeFolder } from '../../shared/process/make-folder.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
+/** Creates a new empty folder for one job. */
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 
-/** Creates the scratch folder without what killed engines left in it. @throws StartError */
+/**
+ * Creates the scratch folder, and removes what killed engines left in it.
+ * @throws StartError if nothing can be written there
+ */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
   await onDisk(`SCRATCH_DIR: ${scratchFolder}`, makeFolder(scratchFolder))
   for (const name of await readdir(scratchFolder)) {

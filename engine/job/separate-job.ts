@@ -59,6 +59,7 @@ export interface JobDeps {
   clock: Clock
   log: Logger
   media: JobMedia
+  /** Processes that read clients' files. */
   soundProcesses: SoundProcesses
   /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
@@ -66,6 +67,7 @@ export interface JobDeps {
   scratch: Pick<ScratchRoom, 'isFull'>
   /** How many attempts the request has had, including this one but not those that a drain ended. */
   attempts: number
+  /** Called when the job fails because of the device. */
   onDeviceFailed(): void
   /** Called with the seconds of media that were separated. */
   onSeparated(seconds: number): void
@@ -74,8 +76,8 @@ export interface JobDeps {
 }
 
 /**
- * Serves one job and reports its outcome; never throws. The outcome is stored as an event unless it
- * is `interrupted` or the request had already ended.
+ * Serves one job and reports its outcome; never throws. The broker has stored the outcome as an
+ * event, unless it is `interrupted` or the request had already ended.
  */
 export async function separateJob(
   job: Job,
@@ -139,7 +141,10 @@ type CompletedFields = Pick<
   'duration' | 'sample_rate' | 'outputs' | 'sounds'
 >
 
-/** Reports measurements before the outcome. If both fail, the work's error is the outcome. */
+/**
+ * Reports measurements while the work is done, and before the outcome. If both fail, the error of
+ * the work is the outcome.
+ */
 async function produceResult(
   job: Job,
   context: JobContext,
@@ -246,8 +251,8 @@ const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
   failureOf(error, attempts) === null
 
 /**
- * Returns the length in seconds, if the packets state it. If the media is too long, reports that,
- * so that the next submit of its file is refused.
+ * Returns the length of the media in seconds, if its packets state it. If the media is too long,
+ * reports that, so that the next submit of the same file is refused.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
@@ -345,9 +350,10 @@ async function reportFailure(
 }
 
 /**
- * Publishes an event, retrying for minutes: without the outcome all work would be repeated, and
- * without the start a broker that is away would use up the job's deliveries. Repeats are dropped by
- * their id.
+ * Publishes an event, retrying for minutes. Without the outcome all work would be repeated, and
+ * without the start a broker that cannot store anything for a while would use up the job's
+ * deliveries. If an event was stored but its ack was lost, the repeat is dropped because of its id:
+ * by the broker for two minutes, and by the gateway forever.
  */
 async function publishUntilStored(
   event: Event,

@@ -1,6 +1,7 @@
 /**
- * Joins overlapping windows of a signal as a stream, by the weighted mean. (Overlap-add as in
- * Demucs' `apply_model` and in `demix` of Music-Source-Separation-Training.)
+ * Joins overlapping windows of a signal as a stream: each sample is the weighted mean of all
+ * windows that contain it. (Overlap-add as in Demucs' `apply_model` and in `demix` of
+ * Music-Source-Separation-Training.)
  */
 export class WeightedJoiner {
   /** The sums of each row that later windows may still add to, and where they start. */
@@ -9,8 +10,10 @@ export class WeightedJoiner {
   #start = 0
 
   /**
-   * Takes a window, which must not start before the previous one; returns the final samples of each
-   * row before it. Samples without any weight are 0.
+   * Takes a window, which must not start before the previous one, and returns the samples of each
+   * row before it, which are final. Samples without any weight are 0.
+   * @param rows samples of each row, as many as `weights`
+   * @param weights how much each sample counts, at least 0
    */
   push(start: number, rows: readonly Float32Array[], weights: Float32Array): Float32Array[] {
     const settled = this.#settle(start - this.#start)
@@ -25,6 +28,7 @@ export class WeightedJoiner {
     return settled
   }
 
+  /** Returns the samples that are left after the last window. */
   finish(): Float32Array[] {
     return this.#settle(this.#total.length)
   }

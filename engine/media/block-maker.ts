@@ -29,6 +29,7 @@ const FLOAT_FORMATS: readonly AVSampleFormat[] = [
 ]
 
 export interface BlockFormat {
+  /** Hertz. */
   sampleRate: number
   /** Media with more channels is downmixed to this many; fewer stay as they are. */
   channelsMax: number
@@ -71,7 +72,7 @@ export class BlockMaker {
   add(frame: Frame): void {
     const layout = layoutOf(frame)
     const isAlike = layout.nbChannels === this.layout.nbChannels
-    // Unnamed channels stay where they are if their number is the same.
+    // Channels without names stay where they are if their number does not change.
     frame.channelLayout = namedForConverter(isAlike && isUnnamed(layout) ? this.layout : layout)
     this.#converter ??= this.#openConverter(frame, layout)
     if (this.#convert(frame)) return
@@ -127,8 +128,8 @@ export class BlockMaker {
       ),
       'set up a conversion',
     )
-    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not clip
-    check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor omit the LFE
+    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
+    check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor leave out the LFE
     if (this.#filterTaps !== undefined) {
       check(converter.setOption('filter_size', this.#filterTaps), 'set up a conversion')
     }
@@ -198,7 +199,9 @@ export class BlockMaker {
   }
 
   /**
-   * Replaces NaN, infinities and values that no recording has by 0, since they would spoil others.
+   * Replaces NaN, infinities and values that no recording has by 0, because they would spoil all
+   * others.
+   * @param samples of one channel, about to be added
    */
   #silenceDamage(samples: Float32Array): void {
     const { damage } = this

@@ -37,7 +37,10 @@ const unnamed = (channels: number): ChannelLayout =>
     ? avChannelLayoutDefault(channels)
     : { order: AV_CHANNEL_ORDER_UNSPEC, nbChannels: channels, mask: 0n }
 
-/** Loudspeakers that FFmpeg can downmix; it leaves out any other. */
+/**
+ * Loudspeakers that FFmpeg takes into account when it mixes channels into fewer ones: all on the
+ * floor, the LFE, and the left and right ones above the front. It leaves out any other.
+ */
 const MIXED_BY_MEANING = 0x57ffn | (0x3n << 29n)
 
 export const isMixedByMeaning = (layout: ChannelLayout): boolean =>
@@ -89,7 +92,8 @@ export interface FileLayout {
 }
 
 /**
- * Returns the layout under which a file holds all channels in full, in the same order.
+ * Returns the layout with as many channels, in the same order, under which a file holds each of
+ * them in full.
  * @param isLfeFull whether the LFE has more than low frequencies: see `lfe-range.ts`
  */
 export function layoutInFile(

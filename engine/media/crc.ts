@@ -1,6 +1,6 @@
 /**
- * The CRC-32 of Ogg and of MPEG transport streams, which process the highest bit first, unlike that
- * of Node's zlib.
+ * The CRC-32 of Ogg and of MPEG transport streams. They process the highest bit first, which Node's
+ * zlib does not support.
  */
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -9,7 +9,10 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc >>> 0
 })
 
-/** @param start 0 for Ogg, 0xffffffff for MPEG */
+/**
+ * Returns the CRC of `bytes`.
+ * @param start 0 for Ogg, 0xffffffff for MPEG
+ */
 export function crcOf(bytes: Uint8Array, start: number): number {
   let crc = start
   for (const byte of bytes) crc = (crc << 8) ^ TABLE[(crc >>> 24) ^ byte]!

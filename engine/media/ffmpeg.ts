@@ -15,7 +15,11 @@ export class CallError extends Error {
   }
 }
 
-/** Returns `code`. @param doing the action, such as `write the header` @throws CallError */
+/**
+ * Returns `code`, unless it is one of FFmpeg's error codes.
+ * @param doing the action, such as `write the header`
+ * @throws CallError
+ */
 export function check(code: number, doing: string): number {
   if (code < 0) throw new CallError(code, doing)
   return code

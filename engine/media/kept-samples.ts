@@ -19,7 +19,10 @@ export class KeptSamples {
     this.#path = path
   }
 
-  /** Takes [channels][samples] and their memory; one call at a time. */
+  /**
+   * Adds [channels][samples], of any length, and takes over their memory; one call at a time.
+   * @throws Error when the disk is full
+   */
   async add(block: readonly Float32Array[]): Promise<void> {
     const bytes = block.reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (!this.#file && this.#heldBytes + bytes <= HELD_BYTES_MAX) {

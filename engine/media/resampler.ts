@@ -7,7 +7,10 @@ import { frameOf } from './planar-frame.ts'
 
 const BLOCK_SAMPLES = 2 ** 14
 
-/** A round trip then changes the lower nine tenths of the band by -90 dB; with 32, by -41 dB. */
+/**
+ * With this many taps, a round trip changes frequencies below nine tenths of the band by -90 dB;
+ * with 32, by -41 dB.
+ */
 const FILTER_TAPS = 128
 
 export interface ResamplerOptions {
@@ -17,7 +20,10 @@ export interface ResamplerOptions {
   channels: number
 }
 
-/** Keeps sample 0 in place; the output has nothing above the band of the lower rate. */
+/**
+ * Sample 0 stays in place, and `n` samples become about `n · to / from`. The output contains
+ * nothing above the band of the lower rate.
+ */
 export class Resampler {
   readonly #from: number
   readonly #layout: ChannelLayout
@@ -43,6 +49,7 @@ export class Resampler {
     return this.#maker.take()
   }
 
+  /** Returns the rest. */
   finish(): Float32Array[][] {
     this.#maker.finish()
     return this.#maker.take()

@@ -1,4 +1,7 @@
-/** Detects an outage of the media store. While it lasts, no job is leased. */
+/**
+ * Detects an outage of the media store. While it lasts, no job is leased, because none could be
+ * served.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../shared/durations.ts'
@@ -52,6 +55,7 @@ export class StoreOutage {
     return this.#origin !== null && !(await answers(this.#origin))
   }
 
+  /** Reports that a transfer succeeded. */
   reportSuccess(): void {
     this.#nextPauseMs = PAUSE_MS.least
     this.#end()
@@ -71,7 +75,10 @@ export class StoreOutage {
 const waitAtMost = (ms: number, signal: AbortSignal) =>
   sleep(ms, undefined, { signal }).catch(() => undefined)
 
-/** Whether there is any response except "not now"; a proxy may answer for a store that is down. */
+/**
+ * Whether there is any response except "not now". A proxy may respond even if the store behind it
+ * is down.
+ */
 async function answers(url: string): Promise<boolean> {
   const waits = {
     connectMsMax: PROBE_MS_MAX,

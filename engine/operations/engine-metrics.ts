@@ -43,12 +43,18 @@ export class EngineMetrics implements SchedulerObserver {
     return this.#set.text()
   }
 
-  /** An attempt begins. @param queueSeconds since its request was submitted */
+  /**
+   * Reports that an attempt begins.
+   * @param queueSeconds since its request was submitted
+   */
   began(queueSeconds: number): void {
     observeWait(this.#queueSeconds, {}, queueSeconds)
   }
 
-  /** An attempt has ended. @param sinceSubmit seconds since its request was submitted */
+  /**
+   * Reports that an attempt has ended.
+   * @param sinceSubmit seconds since its request was submitted
+   */
   ended(outcome: Outcome, { runSeconds, sinceSubmit }: AttemptSeconds): void {
     this.#runSeconds.observe({ outcome }, runSeconds)
     if (!ENDS.includes(outcome)) return

@@ -43,7 +43,10 @@ export class TaskThread<Task> {
     this.#worker ??= this.#begin()
   }
 
-  /** @throws ThreadLostError; an Error with the message and `code` of what the work throws */
+  /**
+   * @param transfer memory of the task that is transferred to the thread
+   * @throws ThreadLostError; an Error with the message and `code` of what the work throws
+   */
   call<T>(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<T> {
     this.start()
     const worker = this.#worker!

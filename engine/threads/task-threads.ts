@@ -9,6 +9,7 @@ export class TaskThreads<Task> {
   readonly #threads: readonly TaskThread<Task>[]
   #next = 0
 
+  /** @param program as for `TaskThread` */
   constructor(program: URL, cores: number) {
     const length = Math.min(THREADS_MAX, Math.max(1, Math.floor(cores / CORES_PER_THREAD)))
     this.#threads = Array.from({ length }, () => new TaskThread<Task>(program))
@@ -19,6 +20,7 @@ export class TaskThreads<Task> {
     for (const thread of this.#threads) thread.start()
   }
 
+  /** Returns the threads in turn. */
   next(): TaskThread<Task> {
     this.#next = (this.#next + 1) % this.#threads.length
     return this.#threads[this.#next]!

@@ -18,7 +18,10 @@ interface SizeLimits {
   multiple?: number
 }
 
-/** @param network as errors call it */
+/**
+ * Returns the checks for one network.
+ * @param network its name in error messages
+ */
 export function settingsOf(network: string) {
   const refuse = (need: string, value: unknown): never => {
     throw new Error(`${network} needs ${need}, not ${settingText(value)}`)
@@ -27,7 +30,10 @@ export function settingsOf(network: string) {
     /** Throws an error that says what the network needs instead of `value`. */
     refuse,
 
-    /** Checks settings that all published networks share; with others it would be another one. */
+    /**
+     * Checks settings that have the same value in all published networks. With another value the
+     * network would compute something else.
+     */
     checkFixed(settings: Settings, fixed: Settings): void {
       for (const [name, value] of Object.entries(fixed)) {
         const [setting, only] = [settingText(settings[name]), settingText(value)]

@@ -50,7 +50,10 @@ export class StemsModel implements Model {
     this.#sizes = sizes
   }
 
-  /** Opens one lane for all heads. @throws Error for a stem that the model does not have */
+  /**
+   * Opens one lane for all heads.
+   * @throws Error for a stem that the model does not have
+   */
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
     const { stems, sampleRate } = this.description
     assertChunk(request.chunk, sampleRate, this.#sizes.samples)

@@ -145,7 +145,10 @@ const WINDOWS_KEPT = 16
 /** By binding, because tensors of a binding that only computes shapes are of no use elsewhere. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [window], cached on the device. A graph has its own, because its constants are part of it. */
+/**
+ * The taper [window], cached on the device. Each graph has its own copy, because constants are part
+ * of a graph.
+ */
 function taperOf(framing: Framing): Tensor {
   const { window: length } = sizesOf(framing)
   const { taper = 'hann' } = framing

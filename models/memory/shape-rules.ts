@@ -209,14 +209,15 @@ const SAME_SHAPE =
   'Abs AddN Elu Erf LeakyRelu Log Neg Relu Roll Rsqrt Sigmoid Sin Softmax Softplus SoftplusGrad ' +
   'Sqrt Square Tanh ZerosLike _MklSoftmax'
 
-const all = (ops: string, rule: Rule) => Object.fromEntries(ops.split(' ').map((op) => [op, rule]))
+const rulesFor = (ops: string, rule: Rule) =>
+  Object.fromEntries(ops.split(' ').map((op) => [op, rule]))
 
 const RULES: Readonly<Record<string, Rule>> = {
-  ...all(SAME_SHAPE, same),
-  ...all('Add Maximum Mul Pow RealDiv Sub', broadcast()),
-  ...all('Equal Less', broadcast(TYPES.bool)),
-  ...all('EuclideanNorm Max Mean Sum', reduction),
-  ...all('MirrorPad Pad PadV2', padding),
+  ...rulesFor(SAME_SHAPE, same),
+  ...rulesFor('Add Maximum Mul Pow RealDiv Sub', broadcast()),
+  ...rulesFor('Equal Less', broadcast(TYPES.bool)),
+  ...rulesFor('EuclideanNorm Max Mean Sum', reduction),
+  ...rulesFor('MirrorPad Pad PadV2', padding),
   ArgMax: ({ x: { shape }, numbers, attribute }) => {
     const axis = (numbers(1)[0]! + shape.length) % shape.length
     const dtype = (attribute('output_type') as number | undefined) ?? TYPES.int32

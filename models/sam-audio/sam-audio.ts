@@ -15,7 +15,7 @@ import {
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
-import { heard } from '../lanes/level.ts'
+import { silenceDamage } from '../lanes/level.ts'
 import { placeTarget } from '../lanes/place-target.ts'
 import { native, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { sha256Of } from '../checkpoint/sha256.ts'
@@ -328,7 +328,7 @@ class SamAudio implements Model {
   #checkChunk(chunk: Chunk): Float32Array[] {
     const { sampleRate, chunkSecondsMax } = this.description
     assertChunk(chunk, sampleRate, chunkSecondsMax * sampleRate!)
-    return chunk.channels.map((wave) => wave.map(heard))
+    return chunk.channels.map((wave) => wave.map(silenceDamage))
   }
 }
 

@@ -173,7 +173,9 @@ interface RemainingLogits {
   evidence: number
 }
 
-/** `plain` is the evidence for a sound, `remaining` what its relatives leave of it. */
+/**
+ * `plain` is the evidence for a sound, and `remaining` is what is left of it after its relatives.
+ */
 function stateOf(
   plain: number,
   remaining: number,

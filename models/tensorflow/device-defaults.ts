@@ -48,7 +48,10 @@ function xlaDefaults({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment, nvcc: st
   }
 }
 
-/** Returns XLA's own flags. @param commandBuffers see COMMAND_BUFFERS; empty for none */
+/**
+ * Returns XLA's own flags.
+ * @param commandBuffers see COMMAND_BUFFERS; empty for none
+ */
 export function xlaFlags(commandBuffers: string, nvcc = NVCC): string {
   const found = existsSync(nvcc) ? [`--xla_gpu_cuda_data_dir="${nvcc}"`] : []
   return [...found, `--xla_gpu_enable_command_buffer=${commandBuffers}`].join(' ')

@@ -190,7 +190,7 @@ type Padding = readonly [before: number, after: number]
 
 /**
  * Like tf.pad with zeros, but without reading the padding value from the device.
- * @param paddings by axis
+ * @param paddings by axis; axes that are not named get no padding
  */
 export function pad(
   x: TensorFlow.Tensor,

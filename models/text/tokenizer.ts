@@ -64,9 +64,7 @@ export class TextTokenizer {
     return [...ids.slice(0, this.#tokensMax - 1), ids.at(-1)!]
   }
 
-  /**
-   * Pads the texts to one length, a multiple of `step`; the caller frees both tensors.
-   */
+  /** Pads the texts to one length, a multiple of `step`. The caller frees both tensors. */
   batch(texts: readonly string[], step = 1): TokenBatch {
     const rows = texts.map((text) => this.tokens(text))
     const longest = step * Math.ceil(Math.max(...rows.map(({ length }) => length)) / step)

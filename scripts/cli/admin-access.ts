@@ -44,7 +44,10 @@ export function readGateway(
 export const readFleet = async (gateway: Gateway, signal: AbortSignal): Promise<Fleet> =>
   (await askAdmin(gateway, 'fleet', {}, signal)) as Fleet
 
-/** Lets all engines load or unload an installed model. @throws NoAnswerError with the reason */
+/**
+ * Lets all engines load or unload an installed model.
+ * @throws NoAnswerError with the reason
+ */
 export async function changeModel(
   gateway: Gateway,
   { name, verb }: { name: string; verb: 'load' | 'unload' },

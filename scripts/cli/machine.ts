@@ -37,7 +37,10 @@ export function hostMemory(): Memory {
   return { totalBytes, freeBytes: Math.min(availableMemory(), totalBytes) }
 }
 
-/** Lists the GPUs with nvidia-smi. @throws Error if that fails */
+/**
+ * Lists the GPUs with nvidia-smi.
+ * @throws Error if that fails
+ */
 export async function listGpus(): Promise<Gpu[]> {
   const query = '--query-gpu=index,uuid,name,memory.total,memory.free'
   const words = [query, '--format=csv,noheader,nounits']

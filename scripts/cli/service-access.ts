@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The options of every client command. */
 export const SERVICE = { url: TEXT, key: TEXT }
 
-/** What the help of a command says of `SERVICE`. */
+/** The lines about `SERVICE` in the help of a command. */
 export const SERVICE_HELP = `\
   --url URL             the service (or WINNOW_URL; default: the one running on DATA_DIR,
                         otherwise http://127.0.0.1:8080)
@@ -83,7 +83,10 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Of a service that takes no more requests; 200 if the answer is not from such a service. */
+/**
+ * Statuses of a service that will refuse every request of this key. 200 means that the response is
+ * not from a Winnow service.
+ */
 const FINAL_STATUSES = [200, 401, 402, 403]
 
 /** Returns whether the same call would fail for every other file. */

@@ -17,7 +17,10 @@ export const webStep = () =>
     build: () => execute(process.execPath, ['scripts/setup/build-page.mjs']),
   })
 
-/** Documents elsewhere that the site links to are updated only with the next rebuild. */
+/**
+ * The site also links to documents outside these folders. A change to one of them shows only after
+ * the next rebuild.
+ */
 export const docsStep = () =>
   builtStep({
     title: 'the documents',

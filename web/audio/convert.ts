@@ -1,6 +1,6 @@
 /**
- * Makes files of outputs and mixes piece by piece, so that a file is never whole in memory. Loaded
- * on demand, because the encoders are larger than the page.
+ * Makes files from outputs and mixes piece by piece, so that a file is never whole in memory.
+ * Loaded on demand, because the encoders are larger than the page.
  */
 
 import {
@@ -130,7 +130,7 @@ export async function withSound(
   }
 }
 
-/** WAV and FLAC have 24 bits. */
+/** Samples keep their 24 bits in WAV and FLAC. */
 const ENCODINGS: Readonly<Record<SoundFormat, AudioEncodingConfig>> = {
   wav: { codec: 'pcm-s24' },
   flac: { codec: 'flac' },
@@ -150,7 +150,10 @@ async function isLargeAsWav(input: Input): Promise<boolean> {
   return samples * WAV_SAMPLE_BYTES >= WAV_BYTES_MAX
 }
 
-/** @param write fills the output and finalizes it; the encoders are released if it fails */
+/**
+ * Makes a file, and releases the encoders if that fails.
+ * @param write fills the output and finalizes it
+ */
 async function makeFile(
   format: OutputFormat,
   write: (output: Output) => Promise<void>,
@@ -181,7 +184,10 @@ async function addSound(
   source.close()
 }
 
-/** Collects the pieces of a file, which may be on disk. Late ones correct the header. */
+/**
+ * Collects the pieces of a file, which the browser may keep on disk. Late pieces correct the
+ * header.
+ */
 class CollectedBlob {
   readonly #parts: Blob[] = []
   readonly #corrections: { position: number; data: Uint8Array<ArrayBuffer> }[] = []

@@ -5,7 +5,10 @@ export interface Recording {
   stop(): Promise<{ name: string; contentType: string; bytes: Blob }>
 }
 
-/** Starts a recording. @throws Error if there is no microphone, or the user refuses it */
+/**
+ * Starts a recording.
+ * @throws Error if there is no microphone, or the user refuses it
+ */
 export async function record(): Promise<Recording> {
   // Processing for calls might remove the very sound that the user wants.
   const plain = { echoCancellation: false, noiseSuppression: false, autoGainControl: false }

@@ -69,9 +69,9 @@ interface StreamOptions {
 
 export function streamedSounds({ index, gain, read }: StreamOptions): Sounds {
   const { sample_rate: sampleRate, samples, segment_samples: segmentSamples } = index
-  const secondBytes = index.levels.length * sampleRate * 2 * 4 // stereo, as 32-bit samples
+  const bytesPerSecond = index.levels.length * sampleRate * 2 * 4 // stereo, as 32-bit samples
   const segmentSeconds = segmentSamples / sampleRate
-  const cachedMax = Math.max(3, Math.floor(CACHE_BYTES_MAX / (secondBytes * segmentSeconds)))
+  const cachedMax = Math.max(3, Math.floor(CACHE_BYTES_MAX / (bytesPerSecond * segmentSeconds)))
   /** The most recently used segments come last. */
   const cache = new Map<number, Promise<readonly AudioBuffer[]>>()
 
@@ -86,7 +86,7 @@ export function streamedSounds({ index, gain, read }: StreamOptions): Sounds {
     segmentSeconds,
     sampleRate,
     gain,
-    windowSecondsMax: WINDOW_BYTES_MAX / secondBytes,
+    windowSecondsMax: WINDOW_BYTES_MAX / bytesPerSecond,
     segment(k) {
       const segment = cache.get(k) ?? load(k)
       cache.delete(k)

@@ -27,7 +27,10 @@ export const InlineForm = ({ label, send, onInput, children }: InlineFormProps) 
 export const textOf = (fields: FormData, name: string): string =>
   (fields.get(name) as string).trim()
 
-/** The priority class of a new key. @param isBatchOnly if its maker may give no other */
+/**
+ * The priority class of a new key.
+ * @param isBatchOnly if the user may give it no other class
+ */
 export const KeyPriority = ({ isBatchOnly = false }: { isBatchOnly?: boolean }) => (
   <label>
     Priority

@@ -11,7 +11,10 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** The text that a screen reader says when it changes. @param current null if there is none yet */
+/**
+ * The text that a screen reader says when it changes.
+ * @param current null if there is none yet
+ */
 export function stateOf(current: Status | null): string {
   if (current?.error?.code === 'CANCELED') return 'Canceled. Nothing was charged.'
   return current ? STATES[current.status] : 'connecting'

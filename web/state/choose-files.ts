@@ -23,7 +23,10 @@ export interface PickedFile {
   file: File
 }
 
-/** Puts files into the form. @throws Error saying why it takes none of them */
+/**
+ * Puts files into the form.
+ * @throws Error saying why it takes none of them
+ */
 export function choose(picked: readonly PickedFile[]): void {
   const [only] = picked
   if (!only) throw new Error('There is no file in it.')

@@ -76,7 +76,10 @@ async function exchangeCode(code: string): Promise<boolean> {
   return false
 }
 
-/** Keeps a key once the service has accepted it. @throws ApiError; UnreachableError */
+/**
+ * Keeps a key once the service has accepted it.
+ * @throws ApiError; UnreachableError
+ */
 export async function useKey(key: string): Promise<void> {
   await createClient({ baseUrl: SERVICE, apiKey: key }).models()
   sessionStorage.setItem(KEY, key)
@@ -97,7 +100,10 @@ export async function signOut(): Promise<void> {
 
 const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
 
-/** Returns a client with the current credential. @param signal aborts its calls */
+/**
+ * Returns a client with the current credential.
+ * @param signal aborts its calls
+ */
 export function currentClient(signal?: AbortSignal): Client {
   const options = clientOptions(signal)
   const client = createClient(options)
@@ -107,7 +113,10 @@ export function currentClient(signal?: AbortSignal): Client {
     : client
 }
 
-/** Options of a client with the current credential. @param signal aborts its calls */
+/**
+ * Options of a client with the current credential.
+ * @param signal aborts its calls
+ */
 export function clientOptions(signal?: AbortSignal): ClientOptions {
   const current = credential.value
   const common = { ...(signal && { signal }), retries: 0 } // withRetries retries, and says why

@@ -180,7 +180,10 @@ async function send(entry: Entry): Promise<void> {
   saveQueue()
 }
 
-/** Uploads and submits. @returns the id of the new request */
+/**
+ * Uploads and submits.
+ * @returns the id of the new request
+ */
 async function request(entry: Entry): Promise<string> {
   const { state, abort } = entry
   const { signal } = abort

@@ -1,7 +1,7 @@
 import { extensionOf } from '../../shared/file-name.ts'
 
 /**
- * Returns the new name of a file: a name without extension keeps the old one, and slashes are
+ * Returns the new name of a file. A name without an extension gets the old one, and slashes are
  * replaced, because outputs have no folders.
  */
 export function newNameOf(oldName: string, input: string): string {

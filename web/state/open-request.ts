@@ -93,7 +93,10 @@ interface Submitting extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'opt
 
 const KEY = 'winnow-submit'
 
-/** Submits, and shows the request. @param bytes the media, to be kept for a reload */
+/**
+ * Submits, and shows the request.
+ * @param bytes the media, to be kept for a reload
+ */
 export async function submitAndOpen(
   submitting: Submitting,
   bytes: Blob | null,

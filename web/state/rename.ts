@@ -6,7 +6,7 @@ import { newNameOf } from './new-name.ts'
 
 /**
  * Asks for a new name of a request, and renames it.
- * @returns the new name; null if it stays
+ * @returns the new name; null if it keeps the old one
  */
 export async function renameRequest(id: string, name: string): Promise<string | null> {
   const input = prompt('New name. Files that you save are named after it.', name)

@@ -17,7 +17,7 @@ interface RetryOptions {
 
 /**
  * Resolves with the result of `work`, which may run several times.
- * @throws whatever it throws if a retry would not help; the signal's reason
+ * @throws whatever `work` throws if a retry would not help; the signal's reason
  */
 export async function withRetries<T>(
   work: () => Promise<T>,
@@ -36,7 +36,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Undefined if a retry would not help, or would come too late. */
+/** Returns how long to wait; undefined if a retry would not help, or would come too late. */
 function secondsToWait(error: unknown, failures: number): number | undefined {
   const retryAfter = error instanceof ApiError ? error.retryAfterSeconds : undefined
   if (retryAfter !== undefined && retryAfter > RETRY_AFTER_SECONDS_MAX) return undefined

@@ -20,7 +20,10 @@ export const separatorsProblem = signal('')
 /** How long to wait while no engine has announced its models. */
 const RETRY_MS = 5_000
 
-/** Loads the models, repeatedly until there are any. @returns a function that stops it */
+/**
+ * Loads the models, repeatedly until there are any.
+ * @returns a function that stops it
+ */
 export function loadSeparatorsUntilKnown(): () => void {
   void load()
   const timer = setInterval(() => {

@@ -31,7 +31,7 @@ source.subscribe((chosen) => {
   const keep = <T>(target: { value: T }, reading: Promise<T>) =>
     reading.then(
       (value) => source.peek() === chosen && (target.value = value),
-      () => undefined, // FFmpeg can read this format, but this browser cannot
+      () => undefined, // the service may still be able to read what this browser can't
     )
   void keep(seconds, headerSeconds(bytes))
   if (bytes.size <= DECODED_BYTES_MAX) void keep(isSilent, hasNoSound(bytes))

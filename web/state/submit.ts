@@ -66,7 +66,10 @@ export async function submit(
   return id
 }
 
-/** Ignores the refusal to cancel a request that has ended. @throws any other error */
+/**
+ * Ignores the refusal to cancel a request that has ended.
+ * @throws any other error
+ */
 function ignoreEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }

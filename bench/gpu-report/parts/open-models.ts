@@ -1,4 +1,6 @@
-/** Times the open models at their published sizes with random weights by batch. */
+/**
+ * Times the open models, at their published sizes and with random weights, by size of the batch.
+ */
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { RANDOM_SEPARATORS, type Separator } from '../random-separators.ts'

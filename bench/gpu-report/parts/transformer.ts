@@ -47,7 +47,9 @@ const configOf = async (size: string): Promise<TransformerConfig> =>
     ? (await readConfig(TINY)).transformer
     : publishedSizes(size as PublishedSize).transformer
 
-/** Its network, `transformer.py`, answers each line with milliseconds. */
+/**
+ * Starts `transformer.py`, the same network in PyTorch, which answers each line with milliseconds.
+ */
 function startPyTorch(
   { pytorch, seconds }: Options,
   { dim, layers, heads }: TransformerConfig,

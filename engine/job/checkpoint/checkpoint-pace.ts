@@ -13,8 +13,9 @@ export interface Pace {
 }
 
 /**
- * Returns how long to fill the next segment before sending it; null if nothing is kept now, as in
- * the first `pauseMs` or near the end. Spreads the segments over the remaining time.
+ * Returns for how long to fill the next segment before sending it; null if nothing is kept now.
+ * Nothing is kept during the first `pauseMs`, nor of a job that will end soon, so that short work
+ * writes nothing. The remaining segments are spread over the remaining time.
  */
 export function segmentMs(pace: Pace): number | null {
   const { elapsedMs, shareBefore, share, pauseMs, segmentsLeft } = pace

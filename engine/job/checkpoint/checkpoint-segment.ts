@@ -66,7 +66,10 @@ export class SegmentWriter {
     return written
   }
 
-  /** Completes the file. @throws Error if an entry was not written */
+  /**
+   * Completes the file.
+   * @throws Error if an entry was not written
+   */
   async close(): Promise<void> {
     try {
       await this.#written
@@ -76,6 +79,7 @@ export class SegmentWriter {
   }
 }
 
+/** The location of an entry. */
 export interface StoredEntry {
   path: string
   name: string
@@ -83,7 +87,10 @@ export interface StoredEntry {
   position: number
 }
 
-/** Lists the complete entries of a file; null if this is no segment, or one of other work. */
+/**
+ * Lists the entries of a file, up to the first incomplete one.
+ * @returns null if the file is not a segment, or belongs to other work
+ */
 export async function listEntries(path: string, work: string): Promise<StoredEntry[] | null> {
   const file = await open(path, 'r')
   try {

@@ -119,7 +119,10 @@ export class Checkpoint {
     return problem
   }
 
-  /** Starts to store results. @param share returns how much of the job is separated, from 0 to 1 */
+  /**
+   * Starts to store what is separated from now on.
+   * @param share returns how much of the job is separated, from 0 to 1
+   */
   begin(share: () => number): void {
     this.#startedAt = this.#options.clock.elapsed()
     this.#share = share
@@ -131,7 +134,10 @@ export class Checkpoint {
     return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
   }
 
-  /** Returns an earlier attempt's result, or what `make` returns. Once for each name. */
+  /**
+   * Returns a result of an earlier attempt, or what `make` returns if there is none or it is
+   * damaged. May be called once for each name.
+   */
   async recall<T>(name: string, make: () => Promise<T>): Promise<T> {
     const entry = this.#kept.get(name)
     if (!entry) return make()
@@ -145,7 +151,10 @@ export class Checkpoint {
     return make()
   }
 
-  /** Stores a copy of a result, if that is useful and there is space. Never rejects. */
+  /**
+   * Stores a copy of a result, unless it is already stored or there is currently no use or space
+   * for it. Never rejects.
+   */
   async keep(name: string, value: unknown): Promise<void> {
     if (this.#kept.has(name) || !this.#mayKeep()) return
     const entry = encodeEntry(name, value)
@@ -158,7 +167,8 @@ export class Checkpoint {
 
   /**
    * Ends everything in progress and frees what is held. Never rejects.
-   * @param flush whether to send what was stored last, if that is quick, for another attempt
+   * @param flush whether to send what was stored last, if that is quick, because the job is
+   *   released to another attempt
    */
   async close({ flush }: { flush: boolean }): Promise<void> {
     if (!flush) this.#stop.abort()
@@ -185,7 +195,10 @@ export class Checkpoint {
     return this.#segment !== null || segmentMs(this.#pace) !== null
   }
 
-  /** Returns the segment for `entry`; null while one is being sent, or if the entry fits none. */
+  /**
+   * Returns the segment for `entry`; null while the previous one is being sent, or if the entry is
+   * too large for any.
+   */
   #segmentFor(entry: EntryBytes): Segment | null {
     const bytes = bytesOf(entry)
     if (this.#segment && this.#segment.writer.bytes + bytes > SEGMENT_BYTES_MAX) {
@@ -232,8 +245,9 @@ export class Checkpoint {
   }
 
   /**
-   * Fetches the segment at an address. @throws the signal's reason
+   * Fetches the segment at an address.
    * @returns its entries; a sentence if it is unusable; null if there is none
+   * @throws the signal's reason
    */
   async #fetch(
     url: string,

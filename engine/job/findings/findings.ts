@@ -1,4 +1,7 @@
-/** Summarises what the model found in each chunk for a prompt, and the tagger in the whole file. */
+/**
+ * Summarises what the model found out about a prompt in each chunk, and the tagger in the whole
+ * file.
+ */
 
 import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
 import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
@@ -81,7 +84,10 @@ export function promptFinding(
   return { ...finding, ...qualityFor(sounds, finding), asked: askedSounds }
 }
 
-/** Nobody can judge the quality of what is absent, unknown, or the rest that a prompt asks for. */
+/**
+ * Estimates the quality only where the target may hold the sound. Nobody can judge a sound that is
+ * absent or unknown, or the rest that a prompt asks for.
+ */
 function qualityFor(
   sounds: readonly SoundEvidence[],
   { state }: Finding,

@@ -6,7 +6,10 @@ import type { TaggedFile } from './tagged-file.ts'
 /** Sounds are listed only if they are more probable than not. */
 const MATCH_LEAST = 0.5
 
-/** Lists sounds by their share of the file; a group, if none of its members is certain enough. */
+/**
+ * Lists sounds by the share of the file that they fill, largest first. A group is listed if
+ * something of its kind is heard but no member is certain enough.
+ */
 export function heardSounds(file: TaggedFile): HeardSound[] {
   const { classes, groups } = file.config
   const classesHeard = classes.names.flatMap((name) => occurrencesOf(file, name))

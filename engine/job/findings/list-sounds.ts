@@ -1,4 +1,7 @@
-/** The core of a job that asks what is in the media. */
+/**
+ * The core of a job that asks what is in the media: takes a mixture, and returns the list of its
+ * sounds.
+ */
 
 import { laneOwnerOf } from '../lane-owner.ts'
 import type { TaggerConfig } from '../../../models/tagger/config.ts'

@@ -1,4 +1,7 @@
-/** Decides whether a sound is in a file, from the tagger and from the separation of each chunk. */
+/**
+ * Decides whether a sound is in a file, from the tagger and from how its separation went in each
+ * chunk.
+ */
 
 import type { TaggerAnswer } from '../../../models/tagger/decisions.ts'
 import { probabilityOf, type TaggedSound } from './tagged-file.ts'
@@ -11,7 +14,8 @@ export interface Presence {
 
 /**
  * @param matches of the chunks; empty if the model reports none
- * @returns null if neither model nor tagger knows anything
+ * @param tagged null if the tagger does not know the sound
+ * @returns null if nothing is known
  */
 export function presenceOf(
   matches: readonly number[],
@@ -42,7 +46,8 @@ const LOGIT_MOST = 8
 const CHUNK_LOGIT_MOST = 30
 
 /**
- * The logarithm of the power mean of the chunks' odds, which does not grow with their number.
+ * The logarithm of the power mean of the chunks' odds. Unlike a maximum, it does not grow with the
+ * length of the file.
  * @param sharpness the exponent; the higher, the closer to the maximum
  */
 export function matchEvidence(matches: readonly number[], sharpness = 1): number {

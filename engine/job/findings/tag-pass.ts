@@ -1,4 +1,6 @@
-/** Streams a mixture through the tagger, which returns logits of each sound per half second. */
+/**
+ * Streams a mixture through the tagger, which returns a logit of every sound for every half second.
+ */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
@@ -14,8 +16,11 @@ const IN_FLIGHT_MAX = 2
 interface TagPassDeps {
   scheduler: Pick<Scheduler, 'separate'>
   tagger: TaggerConfig
+  /** Aborts everything in progress. */
   signal: AbortSignal
+  /** Called when a piece has failed. */
   onFailed(error: unknown): void
+  /** Stores pieces and has those of earlier attempts; absent if the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
 }
 
@@ -28,6 +33,7 @@ const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
 
 export class TagPass {
   readonly #owner: LaneOwner
+  /** Hertz. */
   readonly #sampleRate: number
   readonly #deps: TagPassDeps
   readonly #stepSamples: number

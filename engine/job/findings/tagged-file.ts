@@ -29,15 +29,24 @@ export interface TimeSpan {
 export interface TaggedSound {
   /** From the tagger alone, based on `probability`. */
   state: TaggerAnswer['state']
-  /** The probability that it is present, assuming that half of the requested sounds are. */
+  /**
+   * The probability from 0 to 1 that the sound is present, assuming that half of the sounds that
+   * people ask for are present.
+   */
   probability: number
-  /** The same for a sound that nobody asked for: almost all sounds are absent from a file. */
+  /**
+   * The same for a sound that nobody asked for. It is lower, because almost all sounds are absent
+   * from any one file.
+   */
   unasked: number
   /** A logit. */
   evidence: number
   /** How to combine the evidence with the match of a separation. */
   combined: CombinedRule
-  /** The most certain similar sound that is more certain than this one; null if there is none. */
+  /**
+   * The similar sound that is most certainly present, if it is more certain than this one;
+   * otherwise null.
+   */
   relative: string | null
   /** Where it would be, if it is present; from one to HEARD_SPANS_MAX spans, in order. */
   spans: TimeSpan[]
@@ -140,7 +149,10 @@ function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[
   })
 }
 
-/** Returns a probability from 0 to 1 with four decimals. @param logit the logarithm of its odds */
+/**
+ * Returns a probability from 0 to 1 with four decimals.
+ * @param logit the logarithm of its odds
+ */
 export const probabilityOf = (logit: number): number =>
   Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
 

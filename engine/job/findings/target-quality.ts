@@ -1,4 +1,7 @@
-/** Estimates the quality of a target from its masks (correlation with SI-SDR: 0.86, held out). */
+/**
+ * Estimates, from the masks that made a target, how well it is separated. On held-out mixtures of
+ * two sounds the estimate correlates with SI-SDR at 0.86.
+ */
 
 import type { ChunkFinding } from '../../../models/model.ts'
 import type { Quality } from '../../../shared/finding.ts'
@@ -7,7 +10,10 @@ import type { Quality } from '../../../shared/finding.ts'
 const GOOD_FROM_DB = 12
 const FAIR_FROM_DB = 6
 
-/** @returns undefined if the model has no estimate, or in silence */
+/**
+ * @param work for all wanted sounds, in each chunk
+ * @returns undefined if the model has no estimate, or in silence
+ */
 export function qualityOf(work: readonly Pick<ChunkFinding, 'expected'>[]): Quality | undefined {
   const sums = work.reduce(
     (sum, { expected: { sound, others } = { sound: NaN, others: NaN } }) => ({

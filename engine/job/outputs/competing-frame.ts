@@ -59,8 +59,10 @@ export class CompetingFrame {
   }
 
   /**
-   * Mixes WINDOW samples of one channel: of the mixture, then of each sound.
-   * @returns each target, faded for overlap-add, in memory that the next call reuses
+   * Mixes one window of one channel.
+   * @param waves WINDOW samples of the mixture, then of each sound
+   * @returns WINDOW samples of each target, faded for overlap-add, in memory that the next call
+   *   reuses
    */
   mix(waves: readonly Float32Array[]): readonly Float64Array[] {
     for (let i = 0; i < waves.length; i += 2) this.#forward(waves, i)

@@ -13,7 +13,10 @@ export interface LivePreviewOptions {
   attemptId: string
   media: Pick<JobMedia, 'uploadOutput'>
   log: Logger
-  /** Called once a part is stored. @param seconds of the preview up to its end */
+  /**
+   * Called once a part is stored.
+   * @param seconds of the preview up to its end
+   */
   onStored(parts: number, seconds: number): void
 }
 

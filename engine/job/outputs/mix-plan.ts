@@ -47,8 +47,8 @@ export function planMix(prompts: readonly PlannedPrompt[]): MixPlan {
 }
 
 /**
- * A sound that the model does not know is not guessed if it would be subtracted, or if others are
- * wanted too. A sound that is named twice counts once.
+ * Returns which sounds count. A sound that the model does not know is not guessed if it would be
+ * subtracted, or if others are wanted too. A sound that is named twice counts once.
  */
 export function countedSounds(
   sounds: readonly Pick<PlannedSound, 'isUnwanted' | 'understoodAs'>[],

@@ -23,12 +23,16 @@ export class Mix {
     return this.#mixer.add(mixture, sounds)
   }
 
+  /** Returns the remaining samples. */
   finish(): MixedTargets | null {
     return this.#mixer?.finish() ?? null
   }
 }
 
-/** The target of a recipe that needs no mixer: a sound, or the mixture without at most one. */
+/**
+ * The target of a recipe that needs no mixer: a sound, the mixture, or the mixture without one
+ * sound.
+ */
 function targetOf(
   { wanted, unwanted }: TargetRecipe,
   mixture: readonly Float32Array[],

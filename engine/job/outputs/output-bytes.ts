@@ -36,7 +36,10 @@ const PEAKS_BYTES = 2 * 5 * PEAKS_MAX
 const PREVIEW_BITS_FACTOR = 1.1
 const PREVIEW_SEGMENT_EXTRA_BYTES = 2_560
 
-/** An upper bound for the sound, and for a copied picture. A re-encoded picture may be larger. */
+/**
+ * Returns an upper bound for the sound. A copied picture takes as much as in the source; the size
+ * of a re-encoded one is unknown in advance.
+ */
 export function predictOutputBytes(outputs: Outputs): number {
   const { count, seconds, channels, videoBytes } = outputs
   const track = seconds * channels * AAC_BYTES_PER_SECOND_AND_CHANNEL

@@ -1,4 +1,7 @@
-/** The sound of all outputs, encoded as it comes with one gain. Runs in `output-threads.ts`. */
+/**
+ * The sound of all outputs of a job: encoded to files as it comes, with one gain, and with its
+ * peaks. Runs in a thread of `output-threads.ts`.
+ */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,6 +24,7 @@ export interface SoundsOptions {
   encoding: EncoderOptions
   /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
+  /** Whether peaks are written with them. */
   hasPeaks: boolean
   /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean
@@ -95,9 +99,9 @@ export class OutputSounds {
   }
 
   /**
-   * Adds samples to all files. The residual is the mixture minus all targets, so that all add up to
-   * it; a target that prompts share counts once. A clipping sample makes the files wait for the
-   * gain.
+   * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
+   * that all outputs add up to the mixture; a target that several prompts share is subtracted once.
+   * Once a sample exceeds full scale, all files wait until the gain is known.
    * @returns the parts of the live preview that are complete
    */
   write(separated: SeparatedSounds): Promise<LivePart[]> {
@@ -128,7 +132,10 @@ export class OutputSounds {
     this.#preview?.add(name, planes)
   }
 
-  /** Completes the files with one gain. @throws Error if the disk is full, or after `abort` */
+  /**
+   * Completes the files with one gain.
+   * @throws Error if the disk is full, or after `abort`
+   */
   finish(): Promise<SoundFiles> {
     return (this.#latest = this.#finish())
   }

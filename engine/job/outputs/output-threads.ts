@@ -1,4 +1,7 @@
-/** Threads that write outputs, because the main thread must keep feeding the model. */
+/**
+ * Threads that write the sound of outputs. All work on single samples happens here, because the
+ * main thread must keep feeding the model.
+ */
 
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../../threads/task-thread.ts'
@@ -28,7 +31,8 @@ export class OutputThreads {
   }
 
   /**
-   * Opens all files of a job. @param signal aborts them; then all calls reject with its reason
+   * Opens all files of a job.
+   * @param signal aborts them; then all calls reject with its reason
    * @throws ThreadLostError; Error if a file cannot be created
    */
   async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {

@@ -22,7 +22,10 @@ export interface OutputWriterOptions {
   signal: AbortSignal
 }
 
-/** Encodes samples as they come and keeps them, to encode again with a gain if one clips later. */
+/**
+ * Encodes samples as they come, and also keeps them: if a later sample would clip, the files are
+ * encoded again with the gain that is known at the end.
+ */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
   readonly #kept: KeptSamples
@@ -73,7 +76,9 @@ export class OutputWriter {
   }
 
   /**
-   * Completes the files, encoding what was postponed, with a factor for every sample.
+   * Completes the files; if encoding was postponed, encodes the kept samples first.
+   * @param gain a factor for every sample
+   * @returns the sound's file
    * @throws the signal's reason once aborted; Error if the disk is full
    */
   async finish(gain: number): Promise<LocalFile> {
@@ -112,6 +117,7 @@ export class OutputWriter {
   }
 }
 
+/** Path of the sound track for the video of an output. */
 export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {

@@ -1,4 +1,7 @@
-/** The files of a job's targets and residual: sounds, and videos if the source has a picture. */
+/**
+ * The files of a job's targets and residual: sounds, which a thread writes, and videos if the
+ * source has a picture.
+ */
 
 import { join } from 'node:path'
 import { beginTraceSpan, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
@@ -87,7 +90,8 @@ export class Outputs {
   }
 
   /**
-   * Completes the files and hands each to `store` as soon as possible.
+   * Completes the files with one gain and hands them to `store`: all sounds, peaks and the preview
+   * at once, and each video as soon as it is complete.
    * @throws whatever `store` throws; Error if the disk is full
    */
   async finish(store: Store): Promise<OutputsResult> {

@@ -1,6 +1,7 @@
 /**
- * The peaks of mixture, targets and residual, with which players draw long media: minimum and
- * maximum of each bucket, as in audiowaveform's JSON (version 2, 8 bits).
+ * The peaks of mixture, targets and residual, with which players draw long media without decoding
+ * it: minimum and maximum of each bucket of samples, as in audiowaveform's JSON (version 2, 8
+ * bits).
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
@@ -22,6 +23,7 @@ export interface Waveform {
   data: number[]
 }
 
+/** Collects peaks while the outputs are written. */
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
@@ -41,7 +43,11 @@ export class Peaks {
     this.#tracks.get(name)!.add(planes)
   }
 
-  /** Returns JSON with `mixture`, `targets` in order, and `residual`. @param gain a factor */
+  /**
+   * Returns JSON with `mixture`, `targets` in order, and `residual`.
+   * @param gain a factor for every sample
+   * @param preview of the same sounds, if there is one
+   */
   toJson(gain: number, preview?: PreviewIndex): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
       [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate, gain)]),
@@ -101,7 +107,8 @@ class Track {
 
   #beginBucket(): void {
     if (this.#least[0]!.length === this.#bucketsMax) this.#halve()
-    if (this.#inLast < this.#bucketSamples) return // with an odd number, the last has room
+    // Halving an odd number leaves room in the last one.
+    if (this.#inLast < this.#bucketSamples) return
     for (const buckets of this.#least) buckets.push(Infinity)
     for (const buckets of this.#greatest) buckets.push(-Infinity)
     this.#inLast = 0

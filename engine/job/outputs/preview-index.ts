@@ -2,6 +2,7 @@ import type { Level } from '../../../shared/level-meter.ts'
 
 /** Where everything is in the file; stored with the peaks. */
 export interface PreviewIndex {
+  /** Hertz. */
   sample_rate: number
   /** Length of each sound at that rate, and of each segment but the last. */
   samples: number

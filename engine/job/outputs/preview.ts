@@ -1,7 +1,8 @@
 /**
- * The preview of a job's sounds for players: one file with mixture, targets and residual in
- * segments of 5 s, the first of each sound, then the second of each, and so on. Each segment is an
- * Ogg stream, which can be fetched by its range and decoded alone.
+ * The preview of a job's sounds for players: one compressed file with the mixture, the targets and
+ * the residual. It consists of segments of 5 s: the first segment of each sound, then the second of
+ * each, and so on. Each segment is an Ogg stream of its own, which can be fetched by its range and
+ * decoded alone.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -78,7 +79,10 @@ export class Preview {
     }
   }
 
-  /** Encodes what was added; returns new parts of the live preview. One call at a time. */
+  /**
+   * Encodes what was added; only one call at a time.
+   * @returns the parts of the live preview that are complete
+   */
   async encode(): Promise<LivePart[]> {
     let parts: LivePart[] = []
     await this.#attempt(async () => {

@@ -1,6 +1,9 @@
 /** The residual: a mixture without its targets. */
 
-/** Subtracts the planar samples of all `targets` from `mixture`, in its memory. */
+/**
+ * Subtracts the planar samples `[channels][samples]` of all `targets` from `mixture`, one by one,
+ * in the memory of `mixture`.
+ */
 export function residualOf(
   mixture: Float32Array[],
   targets: readonly (readonly Float32Array[])[],

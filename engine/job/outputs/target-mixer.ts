@@ -37,12 +37,16 @@ export class TargetMixer {
     this.#tails = recipes.map(() => this.#silence(HOP))
   }
 
-  /** Takes the next samples and their memory; returns those that are final now, perhaps none. */
+  /**
+   * Takes the next samples of the mixture and of each sound, together with their memory.
+   * @returns the samples that are final now, perhaps none
+   */
   add(mixture: Float32Array[], sounds: readonly Float32Array[][]): MixedTargets {
     for (const [i, wave] of [mixture, ...sounds].entries()) this.#waves[i]!.push(wave)
     return this.#mix(Math.floor(this.#end / HOP) - this.#frames)
   }
 
+  /** Returns the remaining samples. */
   finish(): MixedTargets {
     const end = this.#end
     const { mixture, targets } = this.#mix(Math.ceil(end / HOP) + 1 - this.#frames)

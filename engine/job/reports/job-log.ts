@@ -165,7 +165,7 @@ function describeCandidates({ options, model, work }: PromptWithOptions): string
   return [
     `Made ${candidates} candidates of every chunk and kept the one that the model scored highest.`,
     ...listedWork,
-    ...(rest > 0 ? [`And ${countText(rest, 'more chunk')}.`] : []),
+    ...(rest > 0 ? [`Not listed: ${countText(rest, 'more chunk')}.`] : []),
   ]
 }
 
@@ -184,7 +184,7 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
   if (work[0]?.substitute) return ['No span was predicted, because no name is near the prompt.']
   const spans = mergedSpans(work)
   if (spans.length === 0) {
-    return ['No span was predicted: the sound seems absent. Nothing was silenced because of that.']
+    return ['No span was predicted: the sound seems absent. Nothing was silenced.']
   }
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)

@@ -36,7 +36,8 @@ export function createReporter(
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // The lines wait for the outcome, because a measurement may be published in vain.
+      // A measurement is not an outcome. If publishing it fails, the job continues, so the lines
+      // are kept for the outcome.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

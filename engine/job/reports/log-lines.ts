@@ -7,6 +7,7 @@ const LAST_MAX = LOG_LINES_MAX / 2
 /** One line between the first and the last says how many were left out. */
 const FIRST_MAX = LOG_LINES_MAX - LAST_MAX - 1
 
+/** Keeps the first and the last lines. */
 export class LogLines {
   #first: LogLine[] = []
   #last: LogLine[] = []

@@ -1,4 +1,7 @@
-/** Reports the start of an attempt, with the measurements of its media if they arrive soon. */
+/**
+ * Reports the start of an attempt and the measurements of its media, in a single event if the
+ * measurements arrive soon and the gateway supports that.
+ */
 
 import type { Event } from '../../../shared/messages.ts'
 

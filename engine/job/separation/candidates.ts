@@ -1,9 +1,10 @@
 /**
  * Keeps the candidate of a chunk that the model scores highest.
  *
- * A change of candidate between chunks is not audible: if the model supports it, all candidates are
- * inpainted from the one kept of the chunk before; otherwise they are similar. Ranking whole files
- * would mean keeping all candidates of hours.
+ * The choice is made for each chunk. A change of candidate between chunks is not audible: if the
+ * model supports it, all candidates of a chunk are inpainted from the one that was kept of the
+ * chunk before; otherwise candidates are similar. Ranking whole files would mean keeping all
+ * candidates of a two-hour file.
  */
 
 import type { HeadResult } from '../../../models/model.ts'
@@ -16,7 +17,10 @@ export interface CandidateRanking {
   chosen: number
 }
 
-/** @param before the candidates ranked so far; null if there are none */
+/**
+ * @param before the candidates ranked so far; null if there are none
+ * @param next the candidates that follow
+ */
 export function rankCandidates(
   before: CandidateRanking | null,
   next: readonly HeadResult[],

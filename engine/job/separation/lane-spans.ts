@@ -2,7 +2,10 @@
 
 import { isTracing, spansOfNow, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 
-/** More lanes than this look the same, and nobody reads a trace with thousands. */
+/**
+ * At most this many lanes are traced. Later ones look the same, and nobody reads a trace with
+ * thousands.
+ */
 const LANES_TRACED_MAX = 64
 
 export class LaneSpans {

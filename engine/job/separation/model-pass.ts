@@ -1,6 +1,7 @@
 /**
- * Streams a mixture through one model: resamples it to the model's rate, cuts it into chunks,
- * separates and joins them, and resamples the result back. Only chunks in flight take memory.
+ * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
+ * chunks, separates and joins them, and resamples the result back. Memory is bounded by the chunks
+ * in flight, however long the media is.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -133,6 +134,7 @@ export class ModelPass {
       )
   }
 
+  /** How many chunks the mixture has so far. */
   get chunks(): number {
     return chunkCount(this.#samples, this.plan)
   }
@@ -158,6 +160,7 @@ export class ModelPass {
     for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
+  /** Resolves when everything is separated. */
   async finish(): Promise<void> {
     for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
@@ -177,7 +180,10 @@ export class ModelPass {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /** Returns [sounds][channels][samples] at the mixture's rate, with zeros after the end. */
+  /**
+   * Returns [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate, with
+   * zeros after the end.
+   */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }
@@ -265,6 +271,7 @@ class Output {
     await this.#toMixture?.close()
   }
 
+  /** How many samples there are so far. */
   get end(): number {
     return this.#queue.startSample + this.#queue.length
   }

@@ -22,17 +22,25 @@ import type { LaneSpans } from './lane-spans.ts'
 export interface ModelQuestion {
   prompt: string
   stems: readonly string[]
-  /** Whether the target keeps its level even if it seems absent, because it is to be removed. */
+  /**
+   * Whether the target keeps its level even if it seems absent, because people want to remove it.
+   */
   keepsLevel?: boolean
 }
 
 /** Memory for all heads of one job, in all chunks in flight. */
 const JOB_BYTES_MAX = 2 ** 28
 
-/** Chunks' worth of memory per head (measured: 11.6 MiB for 10 s of mono at 44.1 kHz). */
+/**
+ * A head takes this many times the bytes of its chunk, for samples, spectra and intermediate
+ * results (measured as 11.6 MiB for a mono chunk of 10 s at 44.1 kHz).
+ */
 const CHUNKS_HELD_BY_HEAD = 7
 
-/** Returns how many heads each pass may have open at once. @param chunkSamples of all channels */
+/**
+ * Returns how many heads each pass of the job may have open at once.
+ * @param chunkSamples samples of a chunk, in all channels together
+ */
 export function headsAtOnce(chunkSamples: number, passes: number): number {
   const bytes = CHUNKS_HELD_BY_HEAD * Float32Array.BYTES_PER_ELEMENT * Math.max(1, chunkSamples)
   return Math.max(1, Math.floor(JOB_BYTES_MAX / passes / bytes))
@@ -111,7 +119,7 @@ export async function separateChunk(
 
 /**
  * Returns the spans within a chunk, in seconds from its start. If the target is only elsewhere,
- * returns one empty span, because none would mean that nothing is known.
+ * returns one empty span, because no span at all would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],
@@ -130,7 +138,10 @@ export function chunkSpans(
   return [...touching, { start: 0, end: 0, include: true }]
 }
 
-/** Depends only on request and candidate, so that a retried job repeats its result. */
+/**
+ * Returns 32 bits that depend only on request and candidate, so that a retried job repeats its
+ * result.
+ */
 function laneSeed(requestId: string, candidate: number): number {
   const name = `${requestId}:${candidate}`
   return createHash('sha256').update(name).digest().readUInt32LE(0)

@@ -1,4 +1,6 @@
-/** The core of a job: separates the mixture with one model or several, and writes the targets. */
+/**
+ * The core of a job: takes the mixture, and writes it with its targets, using one model or several.
+ */
 
 import { laneOwnerOf } from '../lane-owner.ts'
 import type { Level } from '../../../models/lanes/level.ts'
@@ -56,6 +58,7 @@ interface Answer {
   index: number
 }
 
+/** What was found out during a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number
@@ -67,8 +70,9 @@ interface SeparatedMixture {
 
 /**
  * Separates `mixture` and passes it with its targets to `write`, in order. The mixture passes once
- * through each model that answers a prompt, and once through the tagger.
- * @throws ServiceError INVALID_PARAMETER for a span beyond the end or a prompt that no model
+ * through each model that answers a prompt, however many prompts that model answers, and once
+ * through the tagger.
+ * @throws ServiceError INVALID_PARAMETER for a span beyond the end, or a prompt that no model
  *   answers; whatever decoding or a model throws
  */
 export async function separateMixture(
@@ -147,7 +151,9 @@ function openTagging(
   return tagger && new TagPass(laneOwnerOf(job), sampleRate, { ...deps, tagger })
 }
 
-/** Names the models that a job uses; none for a job that `separateMixture` refuses. */
+/**
+ * Returns the names of the models that a job uses; empty for a job that `separateMixture` refuses.
+ */
 export function modelsFor(job: Job, models: readonly ModelDescription[]): string[] {
   if (kindOf(job.options) === 'sounds') return []
   try {
@@ -264,7 +270,10 @@ function conclude(
   return { findings, tagged }
 }
 
-/** A stem does not tell which sounds it contains, so for stems the tagger's findings are used. */
+/**
+ * Returns what is known about each sound of an answer. A stem does not tell which sounds it
+ * contains, so for stems this is what the tagger found about each requested sound.
+ */
 function evidenceFor({ pass, index, route }: Answer, tagged: TaggedFile | null): SoundEvidence[] {
   const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
   if (pass.model.answers === 'stems') {

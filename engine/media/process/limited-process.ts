@@ -1,7 +1,8 @@
 /**
- * Handles media of strangers in a process of its own, because only a whole process can be limited
- * in memory, and a file may make native code run what it contains. The process reads and writes
- * nothing but media, and has no network and no secrets.
+ * Handles media of strangers in a process of its own. What a file costs shows only while it is
+ * read, and the memory of native code can only be limited for a whole process. A file may even make
+ * native code run what it contains. So the process can read and write nothing but media, and has no
+ * network and no secrets in its environment.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -76,7 +77,10 @@ export class LimitedProcess<Task> {
   /** Why no more answers will come. */
   #end: unknown = null
 
-  /** @param program calls `answerCalls` @param files must exist when the process starts */
+  /**
+   * @param program the module to run, which calls `answerCalls`
+   * @param files must exist when the process starts
+   */
   constructor(program: URL, limits: ProcessLimits, files: ProcessFiles) {
     this.#limits = limits
     this.#child = startLimited(program, limits, files)
@@ -94,8 +98,8 @@ export class LimitedProcess<Task> {
 
   /**
    * @param onReport receives what the work reports in between
-   * @throws LimitError if the work exceeds a limit or crashes; the reason of `close`; whatever it
-   *   throws
+   * @throws LimitError if the work exceeds a limit or its process crashes; the reason for which the
+   *   process was closed; whatever the work throws: ServiceError, CallError for a full disk, Error
    */
   async call<T, Report = never>(
     task: Task,
@@ -154,8 +158,10 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 }
 
 /**
- * Limits data in kilobytes and executes the other arguments; V8 reserves far more addresses than it
- * uses. NODE_CHANNEL_FD is unset, or Node would read the calls for the program that replaces it.
+ * Sets the limit in kilobytes of data, and executes the rest of its arguments. A limit on the
+ * address space would be useless, because V8 reserves far more than it uses. NODE_CHANNEL_FD is
+ * unset because Node would otherwise start to read the calls, which are for the program that
+ * replaces it.
  */
 const LIMIT_SCRIPT =
   'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
@@ -165,7 +171,10 @@ const CHANNEL = 3
 /** The next one: the shared memory. */
 export const MEMORY = 4
 
-/** From Node 24 on, V8 maps 512 MiB for code per thread that runs JavaScript, counted as data. */
+/**
+ * From Node 24 on, V8 maps 512 MiB for code in a way that counts as data from the start, once for
+ * each thread that runs JavaScript.
+ */
 const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 512 * 2 ** 20 : 0
 
 /** The environment is empty, because the process handles strangers' files and needs no secrets. */

@@ -12,7 +12,8 @@ export function answerCalls<Task>(
     work(task, (report) => send({ id, report })).then(
       (value) => send({ id, value }),
       (error: unknown) => {
-        if (isOutOfMemory(error)) process.exit(1) // reported like a crash
+        // The caller sees a crash, as it does when the kernel ends the process.
+        if (isOutOfMemory(error)) process.exit(1)
         send({ id, error: reportOf(error) })
       },
     )

@@ -13,7 +13,10 @@ export interface SandboxSupport {
 
 export const SANDBOX = fileURLToPath(new URL('./sandbox.mjs', import.meta.url))
 
-/** Starts a process that sandboxes itself and reports. @throws Error if it cannot be started */
+/**
+ * Starts a process that sandboxes itself and reports.
+ * @throws Error if it cannot be started
+ */
 export async function sandboxSupport(): Promise<SandboxSupport> {
   const { stdout } = await promisify(execFile)(process.execPath, [SANDBOX], { env: {} })
   return JSON.parse(stdout) as SandboxSupport

@@ -1,11 +1,12 @@
-// Replaces itself by a program that can only read and write the given files, open no socket and
-// see no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON with paths to
-// `reads` and `writes`, the descriptor `channel` of Node's IPC, and `memory`, that of memory that
-// it shares with its parent. Without COMMAND it prints what the kernel enforces, as JSON.
+// Replaces itself with a program that can only read and write the given files, open no socket and
+// see no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON with `reads` and
+// `writes`, which are paths including everything beneath them; `channel`, the descriptor of Node's
+// IPC if there is one; and `memory`, the descriptor of memory that it shares with the process that
+// started it. Without COMMAND it prints what the kernel enforces, as JSON.
 //
 // Landlock restricts files, and a filter of system calls the rest. Both are set before the program
-// starts, so they hold for all of its threads. The program ends with the process that started this
-// one. This is plain JavaScript, to start without a compiler.
+// starts, so that they hold for all of its threads. The program ends with the process that started
+// this one. This is plain JavaScript, so that it starts without a compiler.
 
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import koffi from 'koffi'
@@ -25,15 +26,16 @@ const PR_SET_SECCOMP = 22
 const [text = '{}', ...command] = process.argv.slice(2)
 const { reads = [], writes = [], channel, memory } = JSON.parse(text)
 const SIGKILL = 9
-prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // endless work must not outlive its engine
-prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without this, only root may do the rest
+prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // work that never ends must not outlive its engine
+prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without this, only root may set either restriction
 const enforced = { landlock: restrictFiles(), calls: filterCalls() }
 if (command.length > 0) become(command)
 console.log(JSON.stringify(enforced))
 
 /**
- * Allows only the given paths, no TCP and no signals to processes outside, as far as the kernel
- * can: see landlock(7). Version 1 came with Linux 5.13. Returns Landlock's version, 0 for none.
+ * Restricts reading, writing and executing to the given paths, and forbids TCP and signals to other
+ * processes, as far as the kernel can: see landlock(7). Version 1 came with Linux 5.13. Returns the
+ * version of Landlock; 0 if the kernel has none.
  */
 function restrictFiles() {
   const [CREATE_RULESET, RESTRICT_SELF, ASK_VERSION] = [444, 446, 1]
@@ -70,8 +72,9 @@ function allow(rules, path, rights) {
 }
 
 /**
- * Makes system calls of x86-64 fail with EPERM that make sockets, look into other processes, bypass
- * this filter or load code into the kernel. Returns whether the kernel filters.
+ * Makes some system calls of x86-64 fail with EPERM: those that make sockets, look into other
+ * processes or their descriptors, hand work to the kernel past this filter, or load code into the
+ * kernel. Returns whether the kernel filters.
  */
 function filterCalls() {
   const REFUSED = [
@@ -85,7 +88,7 @@ function filterCalls() {
   const [NUMBER, ARCHITECTURE] = [0, 4] // offsets in the data that the kernel passes to a filter
   const X86_64 = 0xc000003e
   const X32 = 0x40000000 // numbers from here on belong to the x32 interface
-  // Each step has an operation, the steps to skip if it holds and if not, and an operand.
+  // Each step has an operation, how many steps to skip if it holds and if not, and an operand.
   const program = [
     [LOAD, 0, 0, ARCHITECTURE],
     [IF_EQUAL, 1, 0, X86_64],
@@ -99,7 +102,10 @@ function filterCalls() {
   return Number(prctl(PR_SET_SECCOMP, 2, filterOf(program), 0, 0)) === 0
 }
 
-/** Returns the filter as the kernel takes it: its length and the address of its steps. */
+/**
+ * Returns the filter as the kernel takes it: its length, and the address of its steps of eight
+ * bytes.
+ */
 function filterOf(program) {
   const steps = Buffer.alloc(8 * program.length)
   for (const [i, [code, ifTrue, ifFalse, value]] of program.entries()) {
@@ -120,7 +126,7 @@ function become(parts) {
   const F_SETFD = 2
   const descriptors = [0, 1, 2, channel, memory].filter((each) => each !== undefined)
   for (const descriptor of descriptors) fcntl(descriptor, F_SETFD, 0)
-  const environment = ['OPENSSL_CONF=/dev/null'] // Node ends if it cannot read its own
+  const environment = ['OPENSSL_CONF=/dev/null'] // Node ends if it can't read OpenSSL's own
   if (channel !== undefined) {
     environment.push(`NODE_CHANNEL_FD=${channel}`, 'NODE_CHANNEL_SERIALIZATION_MODE=advanced')
   }

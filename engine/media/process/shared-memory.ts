@@ -1,6 +1,6 @@
 /**
- * Memory shared with a child process, through which samples go without being copied into messages.
- * It has no name, and disappears with the last process that uses it.
+ * Memory shared with a child process. Samples go through it as they are, whereas messages would
+ * copy, encode and send them. It has no name, and disappears with the last process that uses it.
  */
 
 import { closeSync, readvSync } from 'node:fs'
@@ -33,7 +33,8 @@ export class SharedMemory {
   }
 
   /**
-   * Returns the child's latest block. The child states the size, so nothing is allocated first.
+   * Returns the child's latest block: `planes` planes of `samples` samples. The child states the
+   * size, so nothing is allocated before it is known to fit.
    * @throws Error if the memory was closed, or is too small for that
    */
   read(planes: number, samples: number): Float32Array[] {

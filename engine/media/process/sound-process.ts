@@ -13,7 +13,10 @@ import { SharedMemory } from './shared-memory.ts'
 /** About 150 MB of this are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
-/** Idle processes but one end after this long. Starting one takes half a second of processor. */
+/**
+ * Idle processes end after this long, except for one. Starting one takes half a second of processor
+ * time, and jobs that arrived together may do so again.
+ */
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =
@@ -60,7 +63,10 @@ export class SoundProcesses {
   /** Idle processes, the longest idle first. */
   readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
-  /** Starts a process for the first file. @param folder all that the processes may read */
+  /**
+   * Starts a process for the first file.
+   * @param folder the folder of the files; the processes read nothing else, and write nothing
+   */
   constructor(folder: string, limits = SOUND_LIMITS, idleMsMax = IDLE_MS_MAX) {
     this.#folder = folder
     this.#limits = limits
@@ -70,7 +76,8 @@ export class SoundProcesses {
 
   /**
    * Resolves with what `work` returns. Its reader serves one file at a time, and only until then.
-   * @throws whatever `work` throws; the signal's reason once aborted, which kills the process
+   * @throws whatever `work` throws; the signal's reason once aborted, in which case the process is
+   *   killed
    */
   async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -166,10 +173,11 @@ export class SoundReader {
         let following = next()
         for (let block = await following; block; block = await following) {
           following = next() // decoded while this block is used
-          following.catch(() => undefined) // awaited next
+          // The next round awaits it; without this, an earlier failure would count as unhandled.
+          following.catch(() => undefined)
           yield block
         }
-        close().catch(() => undefined) // nobody waits for this
+        close().catch(() => undefined) // the outcome of the job need not wait for this
       },
       close,
     }

@@ -7,7 +7,10 @@ export class Turns {
     this.#free = atOnce
   }
 
-  /** Runs `work` when its turn comes. @throws the signal's reason if aborted before */
+  /**
+   * Resolves with what `work` returns; `work` starts when its turn comes.
+   * @throws whatever `work` throws; the signal's reason if aborted before it starts
+   */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     if (this.#free > 0) this.#free -= 1

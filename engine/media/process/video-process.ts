@@ -22,7 +22,10 @@ export class VideoProcess {
   readonly #process: LimitedProcess<VideoTask>
   readonly #signal: AbortSignal
 
-  /** @param folder all that it may read and write @param signal ends it and all calls */
+  /**
+   * @param folder the folder of its files; it reads and writes nothing else
+   * @param signal ends the process, and makes all calls reject with its reason
+   */
   constructor(folder: string, signal: AbortSignal, limits = VIDEO_LIMITS) {
     signal.throwIfAborted()
     this.#signal = signal
@@ -48,6 +51,7 @@ export class VideoProcess {
     return this.#process.call({ do: 'mux', ...options })
   }
 
+  /** Kills the process. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort)
     this.#process.close()

@@ -12,6 +12,7 @@ import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from '../ffmpeg.ts'
 import { isRead, openInput } from './open-media.ts'
 
+/** In pixels. */
 interface Size {
   width: number
   height: number
@@ -33,8 +34,9 @@ const CODECS: Readonly<Record<Kind, AVCodecID>> = { jpeg: AV_CODEC_ID_MJPEG, png
 const FRONT = 'Cover (front)'
 
 /**
- * Returns the front cover of a file, or else its first picture that outputs can hold. FFmpeg
- * returns a file's pictures before all other packets.
+ * Returns the front cover of a file, or else its first picture of a kind that outputs can hold.
+ * When a file is reopened, FFmpeg returns its pictures before all other packets.
+ * @param streams of the file, already analysed
  */
 export async function readCover(path: string, streams: readonly Stream[]): Promise<Cover | null> {
   const pictures = streams.filter((stream) => stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC))

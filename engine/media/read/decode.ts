@@ -24,8 +24,10 @@ const BLOCK_SAMPLES_MAX = 2 ** 16
 /**
  * Opens an audio track of a local file, or two that form a pair, and decodes the first frame.
  *
- * Time 0 is the first sample to be played, without encoders' delays as far as the container states
- * them; in a video, it is the start of the media. Silence fills gaps in the timestamps.
+ * Time 0 is the first sample that is meant to be played: where the container states them, FFmpeg
+ * removes the delay that AAC, MP3 and Opus encoders add at the start and the padding at the end. In
+ * a video, time 0 is the start of the media; sound that starts later is preceded by silence. Gaps
+ * in the timestamps of a file are filled with silence, too.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
@@ -47,8 +49,8 @@ export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promis
 }
 
 /**
- * Returns the exact length of one of several concatenated files, and whether it has a picture; null
- * if it cannot be read.
+ * Returns the exact length of the sound in one of several concatenated files, and whether it has a
+ * picture; null if it cannot be read and is left out of the mixture.
  */
 export async function lengthOfPart(
   path: string,
@@ -150,7 +152,7 @@ class DecodedMixture implements Mixture {
     const all = samples === 1 ? '1 damaged sample' : `${samples} damaged samples`
     return [
       `Silenced ${all} of the source, the first at ${(first / this.sampleRate).toFixed(2)} s: ` +
-        'not a number, or beyond +60 dBFS.',
+        'they were not numbers, or beyond +60 dBFS.',
     ]
   }
 

@@ -34,7 +34,8 @@ const encryptedError = (): ServiceError =>
   })
 
 /**
- * Refuses a file whose headers or packets say that its sound is encrypted.
+ * Refuses a file whose headers, or flags in MPEG packets, say that its sound is encrypted.
+ * @param start offset of its first byte in `path`
  * @throws ServiceError INVALID_MEDIA
  */
 export async function assertNotEncrypted(
@@ -49,7 +50,10 @@ export async function assertNotEncrypted(
   if (search?.(await headOf(path, start), sounds)) throw encryptedError()
 }
 
-/** An MP4 may start with packets that are not encrypted. @throws ServiceError INVALID_MEDIA */
+/**
+ * Refuses an encrypted packet, because an MP4 may start with packets that are not encrypted.
+ * @throws ServiceError INVALID_MEDIA
+ */
 export function assertPacketNotEncrypted(packet: Packet): void {
   if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO)) throw encryptedError()
 }
@@ -81,7 +85,10 @@ function isMajority(scrambled: Iterable<boolean>): boolean {
 
 const NULL_PACKETS = 0x1fff
 
-/** Yields whether each packet is scrambled. @param pids that count; if empty, all count */
+/**
+ * Yields whether each packet of a transport stream is scrambled.
+ * @param pids of the packets that count; if empty, all count
+ */
 function* scrambledPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
   for (const { pid, isScrambled, payload } of transportPackets(bytes)) {
     const counts = pids.size > 0 ? pids.has(pid) : pid !== NULL_PACKETS

@@ -2,6 +2,7 @@
 
 import type { Frame } from 'node-av/lib'
 
+/** How many changes are listed individually. */
 const LISTED_MAX = 8
 
 export class FormatChanges {

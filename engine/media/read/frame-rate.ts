@@ -1,4 +1,7 @@
-/** Reads the rate that an AAC frame states. FFmpeg times a whole stream by its initial rate. */
+/**
+ * Reads the sample rate that an AAC frame states. FFmpeg times a whole AAC stream by its initial
+ * rate, even if recordings with several rates were concatenated.
+ */
 
 import type { Packet } from 'node-av/lib'
 

@@ -8,8 +8,9 @@ import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
 
 /**
- * Samples per channel in a packet. A second of TTA at 768 kHz has 802,462, and no other codec has
- * longer frames; FFmpeg treats longer ones as damaged.
+ * The largest number of samples per channel that one packet may decode to. A second of TTA at 768
+ * kHz has 802,462, and no other codec has longer frames. FFmpeg treats longer ones as damaged
+ * packets.
  */
 const FRAME_SAMPLES_MAX = 2 ** 20
 
@@ -17,8 +18,8 @@ const FRAME_SAMPLES_MAX = 2 ** 20
 const PACKETS_PER_TURN = 256
 
 /**
- * Calls FFmpeg synchronously, because a detour through the thread pool would cost the main thread
- * as much as the 15 µs in which a packet is decoded.
+ * Calls FFmpeg synchronously: reading and decoding a packet takes about 15 µs, and a detour through
+ * the thread pool would cost the main thread as much for each of three calls.
  */
 export class FrameReader {
   readonly packets: StreamPackets
@@ -41,7 +42,8 @@ export class FrameReader {
     const codec = reader.#codec
     codec.allocContext3(media.decoder)
     check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
-    codec.pktTimebase = media.stream.timeBase // corrects frames' times for a dropped delay
+    // FFmpeg needs it to time the frames after a dropped delay.
+    codec.pktTimebase = media.stream.timeBase
     const limits = Dictionary.fromObject({ max_samples: String(FRAME_SAMPLES_MAX) })
     check(await codec.open2(media.decoder, limits), 'open the decoder')
     limits.free()
@@ -88,7 +90,10 @@ export class FrameReader {
   }
 }
 
-/** The header may state one rate, and a later frame another. */
+/**
+ * Returns the frame if it is supported. This is checked for every frame, because the header may
+ * state one rate, and a later frame another.
+ */
 function checkFrame(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
   const { sampleRate, channelLayout } = frame
   assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })

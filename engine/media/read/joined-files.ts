@@ -1,6 +1,8 @@
 /**
- * Finds the parts of a file that was concatenated byte by byte, such as recordings of web radio
- * (chained Ogg) or of a recorder. FFmpeg ignores all but the first part, or misreads it.
+ * Finds the parts of a file that consists of several files concatenated byte by byte, such as
+ * recordings of web radio (chained Ogg) or the parts written by a recorder. Although each part is a
+ * complete file, FFmpeg ignores what follows the first one, or reads it with the first one's rate
+ * and channels.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -24,7 +26,10 @@ interface Kind {
   mark?: Buffer
   /** Whether a file may start with these bytes, which include the mark (default: yes). */
   isStart?(head: Buffer): boolean
-  /** Returns the end of the part that begins at `start` (default: the next mark). */
+  /**
+   * Returns the end of the part that begins at `start`, or where it is damaged (default: the next
+   * mark).
+   */
   endOf?(window: Window, start: number): Promise<number>
 }
 
@@ -50,7 +55,8 @@ const KINDS: readonly Kind[] = [
     /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64)),
   ),
   markedKind('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
-  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // last, as its mark is one byte
+  // The last one, because its mark is a single byte, which other files contain too.
+  { isStart: mayBeTransportStream, endOf: endOfProgramme },
 ]
 
 const text = (bytes: Buffer, start: number, end: number): string =>
@@ -62,7 +68,8 @@ const isSound = (sampleRate: number, channels: number): boolean =>
 
 /**
  * Returns the parts of a file, in order; empty for a single file, or for a container that handles
- * concatenation by itself, as MP3, AAC and MPEG streams do unless their streams are replaced.
+ * concatenation by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
+ * picture is replaced counts as several parts.
  * @throws ServiceError INVALID_MEDIA if there are more than 1,000
  */
 export async function joinedFiles(path: string): Promise<ByteRange[]> {
@@ -176,7 +183,10 @@ class Window {
     return (await this.from(position, count)).subarray(0, count)
   }
 
-  /** Returns where the next `mark` is whose bytes `accepts` accepts; Infinity if there is none. */
+  /**
+   * Returns the next position, from `position` on, of a `mark` whose bytes `accepts` accepts;
+   * Infinity if there is none.
+   */
   async find(mark: Buffer, position: number, accepts: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
       const bytes = await this.from(at, HEAD_BYTES)

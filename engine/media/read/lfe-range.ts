@@ -1,4 +1,7 @@
-/** Checks whether an LFE has more than low frequencies, of which AAC keeps nothing above 300 Hz. */
+/**
+ * Checks whether an LFE channel has more than low frequencies. Field recorders and music use it for
+ * any sound, but AAC keeps only what is below some 300 Hz of it.
+ */
 
 import { lfeChannelOf } from '../channel-layout.ts'
 import type { Mixture } from './mixture.ts'
@@ -10,7 +13,10 @@ const QUALITIES = [0.5098, 0.6013, 0.9, 2.5629]
 /** Mean squares: -80 dB below full scale, and -40 dB below the channel. */
 const POWER_LEAST = 1e-8
 const SHARE_LEAST = 1e-4
-/** A silent channel for so long is rare, and decoding this much takes seconds. */
+/**
+ * In seconds. Hardly any recording has a channel that is silent for longer than this, and decoding
+ * it takes seconds.
+ */
 const SECONDS_MAX = 600
 
 /** Reads blocks of `mixture` until one exceeds the range. */

@@ -1,7 +1,8 @@
 /**
- * Measures the length of sound from its packets, without decoding. What containers state is often a
- * guess: raw AAC that starts with silence seems ten times too long, and a truncated file still
- * states its full length.
+ * Measures the length of a file's sound from its packets, without decoding. The duration that
+ * containers state is often a guess: that of raw AAC is extrapolated from the bit rate at its
+ * start, so a file that starts with silence seems ten times too long; a truncated file still states
+ * its full length.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,8 +32,10 @@ export interface MeasureOptions {
 }
 
 /**
- * Returns the length in seconds that decoding will give, to the sample if the container has exact
- * times, otherwise within hundredths of a second. Null if packets have no length.
+ * Returns the length of an audio stream of a local file in seconds, as decoding will give it: to
+ * the sample if the container has sample-accurate times, and within a few hundredths of a second
+ * otherwise, however long it is. Damaged packets count as if they were intact. Null if packets have
+ * no length.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
@@ -44,7 +47,9 @@ export async function measureSound(path: string, options: MeasureOptions): Promi
   }
 }
 
-/** Like `measureSound`, for an open file, which can still be decoded if no packets are missing. */
+/**
+ * Like `measureSound`, for an open file, which can be decoded afterwards if no packets are missing.
+ */
 export async function secondsOf(sound: OpenSound, secondsMax: number): Promise<number | null> {
   let seconds = await secondsOfPart(sound, secondsMax)
   for (const range of sound.following) {
@@ -118,14 +123,17 @@ class SoundLength {
     if (before) this.#count(this.#ticksUntil(pts, before))
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
-    // Only some containers subtract what is skipped from the duration of the last packet, so it is
-    // derived from the one before it.
+    // Some containers subtract what is skipped from the duration of the last packet, and others do
+    // not. So the last packet counts as long as the one before it, minus what is skipped.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }
   }
 
-  /** As long as the packet states or, if its rate differs from the first, as that rate implies. */
+  /**
+   * Returns the duration that the packet states or, if its rate differs from the first one, the
+   * duration that this rate implies.
+   */
   #ticksOf(packet: Packet): number {
     const rate = (this.#isAac ? statedRate(packet) : null) ?? this.#rate
     this.#firstRate ??= rate
@@ -140,8 +148,9 @@ class SoundLength {
   }
 
   /**
-   * To the next packet: by their times if these match the first one's duration, which coarse time
-   * units round down; otherwise by that duration.
+   * Returns the ticks from one packet to the next: by their times if these match the duration of
+   * the first one, which a container with coarse time units rounds down; by that duration at a gap
+   * or a step backwards.
    */
   #ticksUntil(pts: number | null, { pts: since, ticks, tickCount }: CountedPacket): number {
     if (pts === null || since === null) return tickCount

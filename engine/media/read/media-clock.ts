@@ -1,17 +1,25 @@
 /**
- * Makes timestamps continuous where a file's clock jumps, such as where recordings were joined.
- * Sound and picture are read in separate processes, and stay in sync by following the same rules.
+ * Makes the timestamps of a file continuous if its clock jumps or restarts, for example where
+ * recordings of broadcasts were concatenated. Sound and picture are read in separate processes;
+ * because both follow the same packets by the same rules, they stay in sync.
  */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
 
-/** In seconds. Longer times that neither sound nor picture fills are jumps. */
+/**
+ * In seconds. A time that neither sound nor picture fills is a pause up to this length, and a jump
+ * beyond it.
+ */
 const PAUSE_SECONDS_MAX = 10
 
-/** In seconds. Going back further is a jump; less may be pictures out of order. */
+/**
+ * In seconds. Going back further than this is a jump; less may be pictures out of order, or
+ * overlapping sound.
+ */
 const BACK_SECONDS_MAX = 2
 
+/** How many jumps are listed individually. */
 const LISTED_MAX = 8
 
 /** The time between two jumps. All values are in seconds. */
@@ -30,7 +38,9 @@ interface Track {
   stretch: Stretch
   /** Its end so far, shifted; null before its first packet. */
   end: number | null
-  /** For a picture: start of the previous packet, latest start of all, smallest gap. */
+  /**
+   * For a picture: the start of the previous packet, the latest start of all, and the smallest gap.
+   */
   before: number
   latest: number
   step: number
@@ -68,7 +78,10 @@ export class MediaClock {
     ]
   }
 
-  /** Corrects a packet's times. All packets of both streams must come here, in file order. */
+  /**
+   * Corrects the times of a packet. All packets of both streams must come here, in the order of the
+   * file.
+   */
   place(packet: Packet): void {
     const track = this.#tracks.get(packet.streamIndex)
     if (!track) return
@@ -139,7 +152,8 @@ export class MediaClock {
       track.end = start + seconds
       return
     }
-    // The duration of pictures depends on how they are read.
+    // The stated duration of a picture depends on how the file is read, so the step comes from the
+    // starts.
     const apart = Math.abs(start - track.before)
     if (end !== null && apart > 0) track.step = Math.min(track.step, apart)
     track.before = start

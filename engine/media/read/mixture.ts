@@ -14,6 +14,7 @@ export interface MixtureLimits {
 }
 
 export interface Mixture {
+  /** In hertz. */
   readonly sampleRate: number
   readonly channels: number
   /** Channels of the source; more than `channels` if they were downmixed. */
@@ -25,6 +26,7 @@ export interface Mixture {
   readonly streamIndex: number
   /** As in `OpenOptions`; applies to each of several concatenated files. */
   readonly track?: number | undefined
+  /** Sample rate of the source in hertz. */
   readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */
   readonly codec: string
@@ -38,8 +40,9 @@ export interface Mixture {
   /** Sentences for the log: problems found so far while reading, and what was done about them. */
   readonly remarks: readonly string[]
   /**
-   * Yields all samples once as [channels][samples] of at most 65,536, which the receiver owns.
-   * Beyond ±1 they are kept; beyond ±1,000, or without a value, they become 0.
+   * Yields all samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1
+   * are kept; values beyond ±1,000 and those that are not numbers become 0. The receiver owns the
+   * blocks.
    * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>

@@ -1,6 +1,7 @@
 /**
- * Opens a local file and checks that it is media with sound. FFmpeg alone would decode a text file
- * as speech, so the container must be one of those below by its signature, whatever its name.
+ * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much: without
+ * restrictions it decodes a text file as speech. So the container must be one of those below, and
+ * its signature must be in the bytes; the name of the file is ignored.
  */
 
 import { open } from 'node:fs/promises'
@@ -26,7 +27,9 @@ import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from '..
 import type { ByteRange } from './joined-files.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
-/** FFmpeg's demuxers for files without timestamps. */
+/**
+ * FFmpeg's demuxers for files without timestamps, in which one piece of sound follows the other.
+ */
 const UNTIMED = (
   'wav w64 aiff au caf mp3 flac aac loas ac3 eac3 dts amr dsf iff wv ape tta tak mpc mpc8 voc ' +
   'nistsphere dv'
@@ -46,10 +49,16 @@ const KNOWN_FORMATS =
   'WAV, AIFF, FLAC, MP3, AAC, M4A, Ogg, Opus, WMA and AMR files work, and the sound of MP4, MOV, ' +
   'MKV, WebM, AVI, WMV, FLV and MPEG videos'
 
-/** With a lower score FFmpeg has seen at most one frame header, as in noise. */
+/**
+ * With a lower score FFmpeg has seen at most one frame header, as in noise; a short MP3 gets 5, a
+ * WAV 99.
+ */
 const PROBE_SCORE_MIN = 5
 
-/** In hertz, from old games to studio converters; other rates are wrong, or an attack on memory. */
+/**
+ * In hertz. Speech codecs start at 8 kHz, old games at 4, and studio converters end at 768. A
+ * header that states more is wrong, or was made to exhaust memory.
+ */
 const SAMPLE_RATE_MIN = 1_000
 const SAMPLE_RATE_MAX = 768_000
 /** DSD512, of which FFmpeg makes one sample for every eight bits. */
@@ -69,8 +78,8 @@ const CHANNELS_MAX = 64
 const STREAMS_MAX = 256
 
 /**
- * Packets that FFmpeg checks for DTS in a WAV, as on discs, 0.4 s of it; its default of 32 takes
- * longer than decoding a minute.
+ * How many packets FFmpeg checks for a codec other than the one that WAV states, namely DTS, as on
+ * discs. Checking its default of 32 takes longer than decoding a minute of sound; these hold 0.4 s.
  */
 const WAV_PROBE_PACKETS_MAX = 4
 
@@ -100,7 +109,10 @@ export interface OpenOptions {
   track?: number | undefined
 }
 
-/** Opens an audio track; the caller closes `context`. @throws ServiceError */
+/**
+ * Opens an audio track of a file; the caller closes `context`.
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
+ */
 export async function openMedia(path: string, options: OpenOptions = {}): Promise<Media> {
   const head = await readHead(path, options.range?.start)
   const context = new FormatContext()
@@ -236,7 +248,10 @@ export const isVideo = (stream: Stream): boolean =>
   !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
   !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
 
-/** Pixel aspect ratio, 0 if unknown. The container takes precedence over the codec. */
+/**
+ * Returns the aspect ratio of a pixel, width to height; 0 if unknown. The container takes
+ * precedence over the codec.
+ */
 export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational =>
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
@@ -250,7 +265,7 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
 }
 
 /**
- * Refuses sound that no recording has; 0 means that a value is not known yet.
+ * Refuses sound with properties that no recording has. A value of 0 means that it is not known yet.
  * @throws ServiceError INVALID_MEDIA naming what was found and the valid range
  */
 export function assertSupported({
@@ -276,15 +291,19 @@ export function assertSupported({
 }
 
 /**
- * Returns the refusal for an error: what FFmpeg cannot decode is the file's fault. A full disk,
- * full memory and other errors are returned unchanged.
+ * Returns the refusal for a decoding error: whatever FFmpeg cannot decode is the file's fault,
+ * except for a full disk or memory. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
   error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
     ? invalidMedia('The sound could not be decoded', error)
     : error
 
-/** Whether FFmpeg could read a packet; otherwise the file has ended. @throws CallError */
+/**
+ * Whether FFmpeg could read a packet. If it could not, this is the end of the file, which may be
+ * truncated, unless memory ran out.
+ * @throws CallError
+ */
 export function isRead(code: number): boolean {
   assertInMemory(code)
   return code >= 0
@@ -298,8 +317,9 @@ export const startSecondsOf = ({ startTime }: FormatContext): number =>
   startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
 
 /**
- * Finds the start of the media without decoding pictures. For H.264 in Matroska, FFmpeg would take
- * the start of the sound for that of the pictures.
+ * Finds the start of the media without decoding pictures. For H.264 in Matroska, which does not
+ * state when pictures are decoded, FFmpeg then takes the start of the sound for that of the
+ * pictures.
  */
 async function earliestStart(
   context: FormatContext,

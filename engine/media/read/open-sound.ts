@@ -19,7 +19,10 @@ export interface OpenSound {
   close(): Promise<void>
 }
 
-/** @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM */
+/**
+ * @param track as in `OpenOptions`
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
+ */
 export async function openSound(path: string, track?: number): Promise<OpenSound> {
   const [range, ...following] = await joinedFiles(path)
   return { ...(await openPart(path, { range, track })), following }

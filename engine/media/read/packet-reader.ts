@@ -71,8 +71,9 @@ export class PacketReader {
   }
 
   /**
-   * Matroska and others only state when a picture is shown. FFmpeg derives when it is decoded,
-   * except for the first few pictures, which get times before that of the first one here.
+   * Matroska and others state when a picture is shown, but not when it is decoded. FFmpeg derives
+   * the decoding times, except for the first few pictures (as many as may be out of order). Here
+   * these get times before that of the first one.
    */
   #timeDecoding(): void {
     const { packet, stream } = this

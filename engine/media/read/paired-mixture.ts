@@ -44,7 +44,10 @@ function joined(
   }
 }
 
-/** All blocks but a track's last have one length. Silence pads the track that ends first. */
+/**
+ * Yields the blocks of both tracks, combined. All blocks of a track but the last have the same
+ * length. The track that ends first is padded with silence.
+ */
 async function* joinedBlocks(pair: Pair, combine: Combine): AsyncGenerator<Float32Array[]> {
   const [lefts, rights] = [pair[0].blocks(), pair[1].blocks()]
   for (;;) {

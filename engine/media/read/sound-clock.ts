@@ -1,8 +1,12 @@
-/** Finds gaps in the timestamps of sound. Decoding and measuring must find the same ones. */
+/**
+ * Finds the gaps in the timestamps of a stream of sound. Decoding and measuring must find the same
+ * ones.
+ */
 
 /**
- * In seconds. Sound is only moved if it would otherwise be this much too early, because timestamps
- * are rounded, refer to packets, and come from clocks that drift.
+ * In seconds. Timestamps are rounded to milliseconds, refer to packets rather than to decoded
+ * frames, and come from clocks that drift. So sound is moved only if it would otherwise be this
+ * much too early.
  */
 const GAP_SECONDS_MIN = 0.1
 
@@ -11,8 +15,9 @@ export class SoundClock {
   #dueSeconds: number | null = null
 
   /**
-   * Returns the seconds of silence before a piece; null means that it follows the one before. After
-   * a step backwards nothing is dropped, and later times count from there.
+   * Returns how many seconds of silence precede a piece that starts at `startSeconds`. If that is
+   * null, the piece follows the one before. A step backwards is not a gap: nothing is dropped, and
+   * later times count from there.
    */
   gapBefore(startSeconds: number | null): number {
     if (startSeconds === null) return 0

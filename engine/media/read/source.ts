@@ -1,4 +1,6 @@
-/** Downloads a job's source from the gateway's signed address or from a client's. */
+/**
+ * Downloads a job's source to a local file, from the gateway's signed address or from a client's.
+ */
 
 import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,8 +21,12 @@ export interface SourceOptions {
   bytesMax: number
   signal: AbortSignal
   retryPolicy?: RetryPolicy
+  /** Called after each failure to reach the source. */
   onAway?: () => void
-  /** The folder of `path` as the gateway knows it, which then copies the file there. */
+  /**
+   * Name of the folder of `path` at the gateway, which then copies the file there instead of
+   * sending it.
+   */
   folderName?: string | undefined
 }
 
@@ -28,9 +34,10 @@ export interface SourceOptions {
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes the response of `url` to the file `path`; after a failure there is no file.
+ * Writes the response of `url` to the file `path`, starting over with each retry. After a failure
+ * there is no file.
  * @returns the bytes written
- * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist or is too large
+ * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist, or is larger than `bytesMax`
  * @throws SourceUnavailableError if it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
@@ -48,8 +55,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * Like `fetchSource`, but from an address that a client gave, whose final failure fails the
- * request.
+ * Like `fetchSource`, but from an address that a client gave: it uses `publicFetch`, and a final
+ * failure fails the request instead of passing it to another engine.
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(

@@ -1,6 +1,6 @@
 /**
- * The packets of one stream, in order. Those that were read ahead to measure it are returned again,
- * because opening a file takes longer than reading a minute of it.
+ * The packets of one stream of a file, in order. Packets that were read ahead to measure it are
+ * returned again, because opening a file takes FFmpeg longer than reading a minute of it.
  */
 
 import { AVERROR_EOF } from 'node-av/constants'
@@ -42,7 +42,8 @@ export class StreamPackets {
   }
 
   /**
-   * Reads one packet and passes it to `use` if it is of the stream; false at the end.
+   * Reads one packet and passes it to `use` if it belongs to the stream; the packet is valid during
+   * that call. Returns false at the end.
    * @throws CallError if memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
    */
   next(use: (packet: Packet) => void): boolean {

@@ -14,6 +14,7 @@ import { avGetCodecName, type Stream } from 'node-av/lib'
 
 /** By how many seconds tracks of the same length may differ; frames of all codecs are shorter. */
 const LENGTH_TOLERANCE = 0.1
+/** How many tracks are listed individually. */
 const LISTED_MAX = 8
 const TITLE_CHARACTERS_MAX = 60
 
@@ -31,8 +32,8 @@ export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Whether the file has two mono tracks that differ in nothing but their sound, as cameras and field
- * recorders write their microphones.
+ * Whether the tracks of the file are two channels of one sound, as cameras and field recorders
+ * write their microphones: two mono tracks with the same codec, rate, length, language and title.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)
@@ -51,7 +52,10 @@ export function arePair(streams: readonly Stream[]): boolean {
 const isNear = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
 
-/** In seconds. Matroska has a tag, because FFmpeg gives every track the file's length. */
+/**
+ * Returns the length in seconds. For Matroska it comes from a tag, because FFmpeg gives every track
+ * the length of the file.
+ */
 function lengthOf(track: Stream): number | null {
   const [, hours, minutes, seconds] =
     /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []

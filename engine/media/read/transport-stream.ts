@@ -50,8 +50,9 @@ function packetAt(bytes: Buffer, at: number): TransportPacket {
 type ReadBytes = (at: number, count: number) => Promise<Buffer>
 
 /**
- * Finds where a sound or a picture disappears from the map of its programme, as where recordings of
- * two stations were joined, because FFmpeg ignores the new streams. Infinity if nowhere.
+ * Finds the offset at which a sound or a picture disappears from the map of its programme, for
+ * example where recordings of two stations were concatenated. FFmpeg ignores the streams that are
+ * new there. Infinity if there is none.
  */
 export async function programmeChange(read: ReadBytes, start: number): Promise<number> {
   const maps = new ProgrammeMaps()
@@ -89,7 +90,10 @@ class ProgrammeMaps {
     return pid <= TABLES_MAX || this.#programmes.includes(pid)
   }
 
-  /** Takes a packet of a table; true if it completes one from which something has disappeared. */
+  /**
+   * Takes a packet of a table; returns true if it completes a table from which something has
+   * disappeared.
+   */
   isChangedBy({ pid, isFirst, payload }: TransportPacket): boolean {
     if (pid !== PROGRAMMES && !this.#programmes.includes(pid)) return false
     const before = isFirst ? Buffer.alloc(0) : this.#unfinished.get(pid)

@@ -28,6 +28,7 @@ export interface AudioFileFormat {
   containerOptions: Record<string, string>
   encoder: FFAudioEncoder
   sampleFormat: AVSampleFormat
+  /** Hertz. */
   sampleRate: number
   layout: ChannelLayout
   /** Variable bit rate, in units of the encoder; absent if there is no choice. */
@@ -99,6 +100,7 @@ export class AudioFile {
     if (coverStream) await writeCover(this.#context, coverStream, cover)
   }
 
+  /** Hertz. */
   get sampleRate(): number {
     return this.#format.sampleRate
   }
@@ -113,7 +115,8 @@ export class AudioFile {
   }
 
   /**
-   * Adds samples in the layout of the format, planar or not. The encoder runs off the main thread.
+   * Adds samples in the layout of the format: interleaved, or one channel after the other if it is
+   * planar. The encoder runs off the main thread.
    * @throws Error if the disk is full
    */
   async write(bytes: Buffer, samples: number): Promise<void> {
@@ -135,7 +138,10 @@ export class AudioFile {
     await this.#writePackets()
   }
 
-  /** Adds PCM as the file stores it, which needs no encoder. @throws Error if the disk is full */
+  /**
+   * Adds samples in the form in which the file stores them, for PCM, which needs no encoder.
+   * @throws Error if the disk is full
+   */
   async writeCoded(bytes: Buffer, samples: number): Promise<void> {
     const packet = this.#packet
     packet.data = bytes

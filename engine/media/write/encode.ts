@@ -22,7 +22,10 @@ import type { FileTags, Tags } from '../read/tags.ts'
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */
   format: SoundFormat
-  /** Sample rate of the blocks in hertz; resampled to the next higher one if unsupported. */
+  /**
+   * Sample rate of the blocks in hertz. MP3 and AAC support few; others are resampled to the next
+   * higher one.
+   */
   sampleRate: number
   /** Channels of the blocks. MP3 has at most two, AAC eight; more are downmixed. */
   channels: number
@@ -48,7 +51,9 @@ export interface Encoder {
   readonly sampleRate: number
   /** Channels of the file. */
   readonly channels: number
-  /** Why the loudspeakers have other names in the file, for the log; null if they do not. */
+  /**
+   * Why the loudspeakers have other names in the file, as a line for the log; null if they do not.
+   */
   readonly layoutChange: string | null
   /** Adds [channels][samples] of any length, without keeping them; only one call at a time. */
   write(block: readonly Float32Array[]): Promise<void>
@@ -60,8 +65,9 @@ export interface Encoder {
 /**
  * Starts a file at `path`, replacing any that exists. Its tags say that it was separated.
  *
- * `wav` is 24-bit PCM without dither, clipped to full scale, and RF64 beyond 4 GiB. `flac` has the
- * same samples, for up to eight channels. `mp3` is LAME at V0. `aac` has 128 kbit/s per channel.
+ * `wav` is 24-bit PCM, rounded and clipped to full scale, without dither, with exactly the samples
+ * that were written; RF64 beyond 4 GiB. `flac` has the same samples, for up to eight channels.
+ * `mp3` is LAME at its best variable bit rate (V0). `aac` has 128 kbit/s for each channel.
  * @throws Error if the file cannot be created
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
@@ -108,7 +114,10 @@ async function createWav(path: string, source: Source): Promise<Encoder> {
 const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
 const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
-/** Returns the rate, or the next higher one, or one of the 44.1 kHz family for its multiples. */
+/**
+ * Returns the rate itself if it is supported, otherwise the next higher one; for multiples of 44.1
+ * kHz, one of that family.
+ */
 function nearestSampleRate(sampleRate: number, rates: readonly number[]): number {
   const most = rates.at(-1)!
   if (sampleRate <= most) return rates.find((rate) => rate >= sampleRate)!
@@ -277,13 +286,17 @@ const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
 const PADDING_BITS = 8
 
-/** How many samples of a channel are converted at once, so that all channels fit the cache. */
+/**
+ * How many samples of a channel are converted before it is the next channel's turn, so that all
+ * channels fit in the cache.
+ */
 const SAMPLES_AT_ONCE = 2_048
 const BYTES = 3
 
 /**
- * Creates a function that interleaves 24-bit samples in the upper bits of 32. The result is valid
- * until the next call, because new memory each time would add up to megabytes a second.
+ * Creates a function that interleaves 24-bit samples, each in the upper bits of 32, of which FFmpeg
+ * drops the lower ones. The result is valid until the next call, because new memory each time would
+ * add up to megabytes a second.
  */
 function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
@@ -322,7 +335,8 @@ function createPacker(): (block: readonly Float32Array[]) => Buffer {
 }
 
 /**
- * Packs two samples of each channel in three words, in half the time that bytes take.
+ * Packs two channels, with two samples of each in three words, which takes half as long as writing
+ * single bytes.
  * @returns how many samples of a channel were packed; an odd last one is not
  */
 function packPairs(left: Float32Array, right: Float32Array, words: Int32Array): number {

@@ -1,4 +1,7 @@
-/** Hands complete outputs to a gateway on this host, which keeps the files themselves. */
+/**
+ * Hands complete outputs to a gateway on this host, which keeps the files, so that no bytes are
+ * sent.
+ */
 
 import { setImmediate } from 'node:timers/promises'
 import { FILES_HEADER, writeFileNames } from '../../../shared/hand-over.ts'
@@ -25,7 +28,8 @@ export class HandOver {
   }
 
   /**
-   * @returns null if the gateway cannot keep the file, so that its bytes must be sent
+   * @param name of the file, relative to the shared folder
+   * @returns null if the gateway cannot keep it, so that its bytes must be sent
    * @throws UploadUnavailableError if the gateway does not respond
    */
   give(part: string, name: string): Promise<UploadAnswer | null> {

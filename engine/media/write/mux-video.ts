@@ -17,8 +17,9 @@ export interface MuxOptions {
 }
 
 /**
- * Writes an MP4 that can be played while it is downloaded, with the rotation, pixel aspect and
- * titles of the source. Except for the index, memory does not grow with the length.
+ * Writes the MP4 with its index first, so that it can be played while it is downloaded. Rotation,
+ * pixel aspect and titles of the source are kept. Except for the index, memory does not grow with
+ * the length of the media.
  * @throws CallError if MP4 cannot hold the video after all, or the disk is full
  */
 export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {

@@ -15,7 +15,9 @@ export interface OpusSound {
   packetSamples: number
 }
 
-/** A page holds at most this many lengths of up to 255 bytes. */
+/**
+ * A page holds at most this many lengths of up to 255 bytes, and each packet needs at least one.
+ */
 const LACES_MAX = 255
 const [FIRST_PAGE, LAST_PAGE] = [2, 4]
 

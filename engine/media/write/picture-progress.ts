@@ -7,7 +7,9 @@ export interface PictureProgress {
   secondsLeft?: number
 }
 
-/** Limits the reports, because each one wakes everybody who follows the request. */
+/**
+ * At most this many reports per picture, because each one wakes everybody who follows the request.
+ */
 const REPORTS_MAX = 200
 
 export class PictureCounter {
@@ -18,7 +20,11 @@ export class PictureCounter {
   #read = 0
   #reports = 0
 
-  /** @param packets how many will be read */
+  /**
+   * Reports that nothing is done yet.
+   * @param packets how many will be read
+   * @param now returns milliseconds
+   */
   constructor(
     packets: number,
     report: (progress: PictureProgress) => void,
@@ -31,7 +37,9 @@ export class PictureCounter {
     report({ done: 0 })
   }
 
-  /** Counts a packet and reports from time to time. The encoder holds pictures until the end. */
+  /**
+   * Counts a packet and reports from time to time. The encoder holds back pictures until the end.
+   */
   count(): void {
     const read = Math.min(++this.#read, this.#packets)
     const reports = Math.floor((read * REPORTS_MAX) / this.#packets)

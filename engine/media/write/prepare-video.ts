@@ -60,8 +60,8 @@ export interface VideoOptions {
 }
 
 /**
- * Reads all packets once, because only the last one shows whether they can be copied, and their
- * number tells how long re-encoding takes.
+ * Reads all packets of the video once, because only the last one shows whether they can be copied,
+ * and their number determines how long it takes to re-encode them.
  * @param report called while the video is re-encoded, from the start
  * @throws Error if the video can be neither copied nor re-encoded
  */
@@ -129,7 +129,10 @@ async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Pr
   }
 }
 
-/** Counts the packets. MP4 can take them if all have times, and these are in order. */
+/**
+ * Counts the packets, and finds out whether MP4 can hold their times, all of which must be present
+ * and in order.
+ */
 async function readAll(reader: PacketReader): Promise<{ packets: number; fault: string | null }> {
   const { packet } = reader
   let fault: string | null = null

@@ -1,4 +1,7 @@
-/** Encodes one sound as segments of Opus that a browser can decode alone, sample by sample. */
+/**
+ * Encodes one sound as segments of Opus, each of which a browser can decode alone, to the exact
+ * sample.
+ */
 
 import { AV_SAMPLE_FMT_FLT, FF_ENCODER_LIBOPUS } from 'node-av/constants'
 import {
@@ -29,8 +32,8 @@ export const PREVIEW_CHANNELS_MAX = 2
 export const PREVIEW_BIT_RATES = [48_000, 64_000] as const
 
 /**
- * Packets of 0.1 s. Each segment repeats the packet before it, without its sound, because a decoder
- * takes 0.08 s from a cold start to its usual output.
+ * Packets of 0.1 s. Each segment repeats the packet before it, whose sound is dropped: after a cold
+ * start a decoder needs 0.08 s until its output is the same as without the start.
  */
 const PACKET_SAMPLES = OPUS_RATE / 10
 const SEGMENT_PACKETS = 50
@@ -119,7 +122,11 @@ export class PreviewLane {
     return segments
   }
 
-  /** Encodes the rest and returns the last segments. @param samples of all sound, at 48 kHz */
+  /**
+   * Encodes the rest.
+   * @param samples at 48 kHz, of everything that was added
+   * @returns the last segments
+   */
   async finish(samples: number): Promise<Buffer[]> {
     this.#maker.addSilence(PACKET_SAMPLES) // makes up for the delay, in full blocks
     this.#maker.addSilence(PACKET_SAMPLES)

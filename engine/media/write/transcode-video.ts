@@ -45,6 +45,7 @@ export interface TranscodeOptions {
   parts: readonly VideoPart[]
   /** As in `PacketOptions`. */
   soundIndex?: number | undefined
+  /** Called for each packet that was read. */
   onPacket(): void
 }
 
@@ -71,14 +72,18 @@ const PIXELS_MAX = 4096 * 2304
 /** A quality without visible loss for most viewers, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/** The model needs the other processors, and each thread holds pictures in memory. */
+/**
+ * Half of the processors, because the model needs the others, and each thread holds pictures in
+ * memory.
+ */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 /** For a video of several parts, whose time bases may differ. */
 const JOINED_TIME_BASE = new Rational(1, 90_000)
 
 /**
- * Transcodes a video. Rotation, pixel aspect, colours and fields stay those of its first part.
+ * Transcodes a video. Rotation, pixel aspect, colours and fields stay those of the source, or of
+ * its first part.
  * @returns what the pictures became
  * @throws Error if no picture can be decoded, or it is too large
  */
@@ -101,7 +106,10 @@ export async function transcodeVideo(options: TranscodeOptions): Promise<Picture
   }
 }
 
-/** Yields decoded pictures, each valid until the next, and skips those that are damaged. */
+/**
+ * Yields decoded pictures, each of which is valid until the next, and skips those that cannot be
+ * decoded.
+ */
 async function* picturesOf(
   { range }: VideoPart,
   { path, soundIndex, onPacket }: TranscodeOptions,
@@ -130,8 +138,8 @@ async function* picturesOf(
 }
 
 /**
- * The decoder for pictures with transparency as WebM stores it, of which FFmpeg's own would show
- * the colours; null for other streams.
+ * Returns the decoder for pictures whose transparency WebM stores next to them; FFmpeg's own would
+ * show the colours of transparent areas. Null if the stream has no such pictures.
  */
 export function transparencyDecoder({ codecpar, metadata }: Stream): Codec | null {
   const name = TRANSPARENCY_DECODERS.get(codecpar.codecId)

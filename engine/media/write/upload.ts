@@ -22,9 +22,11 @@ export interface UploadOptions {
   url: string
   path: string
   contentType: string
+  /** The attempt that made the file. */
   attemptId: string
   signal: AbortSignal
   retryPolicy?: RetryPolicy
+  /** Called after each failure to reach the store. */
   onAway?: () => void
   /** Asks the gateway to keep the file itself; null if it cannot, so that the bytes are sent. */
   handOver?: (() => Promise<UploadAnswer | null>) | undefined
@@ -42,11 +44,11 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, starting over with each retry.
+ * Hands the file over, or PUTs it, starting over with each retry. Waits for an unreachable store,
+ * because the work is already done.
  * @returns where the gateway keeps it; undefined if there is only one place, as in a bucket
  * @throws UploadRefusedError if the request has ended
  * @throws UploadUnavailableError if it could not be sent now
- * @throws Error if the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
   const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options

@@ -44,7 +44,7 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
       rate *= block.stride
       const after = frameMask(rows, longest, rate)
       const y = runBlock(block, applyMask(x, before), after)
-      x.dispose() // at once; the tidy would keep it until its end
+      x.dispose() // frees it now; the tidy would keep it until its end
       x = y
       before = after
     }

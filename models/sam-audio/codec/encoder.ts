@@ -97,7 +97,7 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
       rate /= block.stride
       const next = frameMask(rows, longest, rate)
       const y = runBlock(block, x, mask, next)
-      x.dispose() // at once; the tidy would keep it until its end
+      x.dispose() // frees it now; the tidy would keep it until its end
       x = y
       mask = next
     }

@@ -47,8 +47,8 @@ export function loadTimeEmbedding(
 export function tabulateEmbedding(embed: EmbedTime, times: readonly number[]): EmbedTime {
   const table = embed(times)
   const rowOf = new Map(times.map((time, row) => [time, row]))
-  return (laterTimes) => {
-    const rows = laterTimes.map((time) => {
+  return (requestedTimes) => {
+    const rows = requestedTimes.map((time) => {
       const row = rowOf.get(time)
       if (row === undefined) throw new Error(`the time ${time} is not in the table`)
       return row

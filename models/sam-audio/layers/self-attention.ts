@@ -42,8 +42,9 @@ const OF_THE_FLOW: AttentionLayout = {
 }
 
 /**
- * In the reference, channel c of queries, keys and values belongs to head c mod heads. Reordered
- * once on loading, the channels of each head are side by side, as later steps need them anyway.
+ * In the reference, channel c of queries, keys and values belongs to head c mod heads. This
+ * reorders them once, on loading, so that the channels of each head are side by side, as later
+ * steps need them.
  */
 export const headsSideBySide = (dim: number, heads: number): RowOrder => {
   const width = dim / heads

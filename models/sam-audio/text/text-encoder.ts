@@ -19,8 +19,8 @@ export async function loadTextEncoder(folder: string, tokensMax: number) {
   const t5 = Weights.read(await findCheckpoint(folder), (weights) => loadT5(weights, config))
 
   /**
-   * Returns states [batch, tokens, dim], those of padding meaningless, and valid [batch, tokens], 1
-   * for a token and 0 for padding. The caller frees both.
+   * Returns `states` [batch, tokens, dim], which are meaningless for padding, and `valid` [batch,
+   * tokens], which is 1 for a token and 0 for padding. The caller frees both.
    */
   const encode = (prompts: readonly string[]) => {
     const { ids, valid } = tokenizer.batch(prompts)

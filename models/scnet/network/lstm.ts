@@ -19,7 +19,9 @@ import {
 } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** Steps in one call: on a GPU the call itself takes longer than its computation. */
+/**
+ * How many steps one call computes: several, because on a GPU a call takes longer than one step.
+ */
 const STEPS_PER_CALL = 16
 
 interface Gates {

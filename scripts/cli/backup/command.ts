@@ -135,7 +135,10 @@ async function assertNoOther(saved: string, path: string): Promise<void> {
   throw new Error(`${path} is another than in the backup: move it away first.`)
 }
 
-/** Skips files that are deleted in the meantime. @returns how many files were copied */
+/**
+ * Skips files that are deleted in the meantime.
+ * @returns how many files were copied
+ */
 async function copyMedia(from: string, to: string): Promise<number> {
   const folder = join(from, MEDIA)
   let copied = 0

@@ -17,7 +17,10 @@ export interface Database {
   file: string
   /** Whether several gateways may share it, whose keys come from files of the admin. */
   isShared: boolean
-  /** Writes it to a new file, as of a single moment. @throws Error if there is none */
+  /**
+   * Writes it to a new file, as of a single moment.
+   * @throws Error if there is none
+   */
   save(path: string): Promise<void>
   /** @throws Error if it already contains something */
   assertEmpty(): Promise<void>
@@ -27,7 +30,10 @@ export interface Database {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The database of DATABASE_URL, or SQLite's in the data folder. @throws SettingsError */
+/**
+ * The database of DATABASE_URL, or SQLite's in the data folder.
+ * @throws SettingsError
+ */
 export function databaseOf(env: Env, dataFolder: string): Database {
   const { databaseUrl } = loadDatabaseConfig({ DATABASE_URL: env.DATABASE_URL })
   if (databaseUrl === undefined) return sqlite(join(dataFolder, SQLITE_FILE))

@@ -20,7 +20,10 @@ export interface Place {
   say(line: string): void
 }
 
-/** @throws Error of the step that fails; the steps before it stay done, and can be repeated */
+/**
+ * Applies the steps in order.
+ * @throws Error of the step that fails. The steps before it stay done, and the next run keeps them
+ */
 export function apply(steps: readonly Step[], place: Place): void {
   for (const step of steps) {
     if (step.do === 'folder') makeFolder(step, place)
@@ -52,7 +55,7 @@ function writeWhole({ path, mode, text, keep }: Of<'file'>, { root, dryRun, say 
   if (dryRun) return
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, text, { mode })
-  chmodSync(target, mode) // of a file that existed
+  chmodSync(target, mode) // an existing file keeps its mode when it is written
 }
 
 function remove({ path }: Of<'remove'>, { root, dryRun, say }: Place): void {

@@ -161,7 +161,10 @@ function uninstall(place: Place, env: CommandIo['env']): void {
   )
 }
 
-/** @throws Error if this process may not change this host; below another root it may */
+/**
+ * Checks that this process may change this host. Below another root it may change everything.
+ * @throws Error
+ */
 function assertMay({ root, dryRun }: Place): void {
   if (dryRun || root !== '') return
   if (process.getuid?.() !== 0) throw new Error('Only root can do this: begin with sudo.')
@@ -172,11 +175,11 @@ function assertMay({ root, dryRun }: Place): void {
 
 /** Why services could not run what is `installed`; undefined if they could. */
 export function hindranceOf({ checkout, node } = HERE): string | undefined {
-  const hidingFolderOf = (path: string) => HIDDEN.find((folder) => path.startsWith(`${folder}/`))
-  const nodeHiding = hidingFolderOf(node)
-  if (nodeHiding) {
+  const hiddenFolderOf = (path: string) => HIDDEN.find((folder) => path.startsWith(`${folder}/`))
+  const nodeFolder = hiddenFolderOf(node)
+  if (nodeFolder) {
     return (
-      `${node}: ${nodeHiding} is hidden from the services. ` +
+      `${node}: ${nodeFolder} is hidden from the services. ` +
       'Install Node for all users, for instance in /usr/bin, and begin with that one.'
     )
   }
@@ -184,8 +187,8 @@ export function hindranceOf({ checkout, node } = HERE): string | undefined {
   if (!/^[\w./+@-]+$/.test(checkout)) {
     return `${checkout} has characters that units take for others. ${move}`
   }
-  const hiding = hidingFolderOf(checkout)
-  if (hiding) return `${hiding} is hidden from the services. ${move}`
+  const checkoutFolder = hiddenFolderOf(checkout)
+  if (checkoutFolder) return `${checkoutFolder} is hidden from the services. ${move}`
   for (let folder = checkout; folder !== '/'; folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o005) !== 0o005) {
       return `${folder} can't be read by other users, such as the services'. ${move}`

@@ -113,7 +113,10 @@ const RULES: Readonly<Record<Part, PartRules>> = {
   },
 }
 
-/** Reads configurations and headers, but no weights. @throws Error if parts cannot be told apart */
+/**
+ * Reads configurations and headers, but no weights.
+ * @throws Error if parts cannot be told apart
+ */
 export async function takeInventory(folder: string): Promise<Inventory> {
   const folders = await findParts(folder)
   const parts = await Promise.all(PARTS.map((part) => inventoryOf(part, folders[part] ?? null)))

@@ -19,7 +19,7 @@ import {
 const HELP = `Usage: ${commandText('open', '[ID] [options]')}
 
 Opens the page in a browser, signed in, at the request with this id if you give one. It also prints
-the address, for a browser on another machine; it signs in once, within ten minutes.
+the address, for a browser on another machine. The address signs in once, within ten minutes.
 
   --operators           open the admins' pages instead
   --token TOKEN         the ADMIN_TOKEN for them (or ADMIN_TOKEN in the environment; for a service

@@ -21,7 +21,10 @@ export const secretLine = (secret: string): string =>
 /** The service's log of a request. */
 export type Logs = NonNullable<Status['logs']>
 
-/** Prints a line for each entry. @param of prefix of all lines, such as the name of the file */
+/**
+ * Prints a line for each entry.
+ * @param of prefix of all lines, such as the name of the file
+ */
 export function printLogs({ stderr }: Lines, logs: Logs, of = ''): void {
   for (const { timestamp, message } of logs) stderr.write(`${of}${timestamp} ${message}\n`)
 }

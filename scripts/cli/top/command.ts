@@ -55,18 +55,22 @@ async function watch(
   intervalMs: number,
   { stdout, signal }: CommandIo,
 ): Promise<void> {
-  const looks: Fleet[] = []
+  const snapshots: Fleet[] = []
   while (!signal.aborted) {
-    const text = await lookAgain(gateway, looks, signal)
+    const text = await lookAgain(gateway, snapshots, signal)
     stdout.write(stdout.isTTY ? HOME + text : `${text}\n`)
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-async function lookAgain(gateway: Gateway, looks: Fleet[], signal: AbortSignal): Promise<string> {
+async function lookAgain(
+  gateway: Gateway,
+  snapshots: Fleet[],
+  signal: AbortSignal,
+): Promise<string> {
   try {
     const fleet = await readFleet(gateway, signal)
-    return fleetText(fleet, rememberSnapshot(looks, fleet))
+    return fleetText(fleet, rememberSnapshot(snapshots, fleet))
   } catch (error) {
     if (!(error instanceof NoAnswerError) || signal.aborted) throw error
     return `${error.message}\n`

@@ -44,7 +44,10 @@ export function Accounts({ state, admin, filters }: SectionProps) {
   )
 }
 
-/** Saves the usage by day of the last 366 days. @param account only this one */
+/**
+ * Saves the usage of each account by day, for the last 366 days.
+ * @param account only this one
+ */
 function saveUsage(admin: Admin, account: string | undefined): Promise<void> {
   const from = new Date(Date.now() - 365 * DAY_MS).toISOString().slice(0, 10)
   const query = new URLSearchParams({

@@ -129,11 +129,11 @@ function Section({ state, admin }: Omit<SectionProps, 'filters'>) {
 
 /** Returns a function that reads the state, and remembers earlier readings for its rates. */
 function stateReader(admin: Admin): () => Promise<AdminState> {
-  const looks: Schemas['Fleet'][] = []
+  const snapshots: Schemas['Fleet'][] = []
   return async () => {
     await readIdentity(admin)
     const state = await readState(admin)
-    return { ...state, before: rememberSnapshot(looks, state.fleet) }
+    return { ...state, before: rememberSnapshot(snapshots, state.fleet) }
   }
 }
 

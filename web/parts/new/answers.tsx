@@ -33,7 +33,7 @@ export function Answers() {
   )
 }
 
-/** Names a better model for songs, which an admin can install here, and others can ask for. */
+/** Names a better model for songs. An admin can install it here; others can ask an admin to. */
 function SongHint() {
   const [before, command, after] = SONG_HINT.split('`')
   const isAdmin = adminToken.value !== null
@@ -55,7 +55,10 @@ function SongHint() {
   )
 }
 
-/** The stems of a song as buttons, or a message if somebody wants to split one without a model. */
+/**
+ * The stems of a song as buttons. Without a model for songs, a message for people who want to split
+ * one.
+ */
 export function Stems() {
   const stems = songStemsOf(separators.value)
   if (separators.value.length === 0) return null

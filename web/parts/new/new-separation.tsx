@@ -61,7 +61,7 @@ export function NewSeparation() {
   )
 }
 
-/** Somebody may be waiting for a single file, and nobody for these. */
+/** Lets the requests of others go first, because nobody may be waiting for a long list of files. */
 const MayWait = () => (
   <label class="check">
     <input

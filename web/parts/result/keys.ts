@@ -22,7 +22,10 @@ export function listenToKeys(mixer: Mixer): () => void {
   return () => document.removeEventListener('keydown', press)
 }
 
-/** A digit plays one lane alone; with Shift it adds a lane. @param code position of the key */
+/**
+ * A digit plays one lane alone; with Shift it adds a lane.
+ * @param code position of the key
+ */
 function laneAction(code: string, isAdded: boolean, mixer: Mixer): (() => void) | undefined {
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1]
   const lane = digit === undefined ? undefined : mixer.lanes[Number(digit) - 1]

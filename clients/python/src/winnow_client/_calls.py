@@ -190,8 +190,9 @@ def _flag(value: bool) -> str:
 
 
 def visible(name: str, value: str) -> str:
-    """:raises ValueError: if a header can't carry the value, which the message omits: it may be a
-    key
+    """Returns `value`, for a header.
+
+    :raises ValueError: if a header can't carry it; the message omits the value, which may be a key
     """
     if not re.fullmatch(r"[!-~]+", value):
         raise ValueError(f"{name} must be visible ASCII characters, without blanks or line ends.")

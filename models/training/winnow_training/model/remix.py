@@ -76,10 +76,10 @@ class Remixer:
             return None
         is_absent = self.rng.random(count) < ABSENT
         allowed = self.apart[asked[first]] & self.apart[asked[company]]
-        absentees = self.pick(missing, allowed[:, asked[missing]] | ~is_absent[:, None])
-        if absentees is None:
+        absent_places = self.pick(missing, allowed[:, asked[missing]] | ~is_absent[:, None])
+        if absent_places is None:
             return None
-        return first, company, np.where(is_absent, absentees, company)
+        return first, company, np.where(is_absent, absent_places, company)
 
     def pick(self, places, allowed):
         """For each row of `allowed` one of `places` that it allows."""

@@ -1,5 +1,5 @@
-"""Two channels: what the network reads of them, and how its masks become a filter. As in
-mid-side.ts and spatial-filter.ts.
+"""Two channels: what the network reads of them, and how its masks become a filter. The same is done
+in mid-side.ts and spatial-filter.ts.
 """
 
 import torch

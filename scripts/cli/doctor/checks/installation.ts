@@ -56,7 +56,10 @@ export function ownerFinding(
   return failure('installation', found, remedy)
 }
 
-/** Undefined if the database has no id yet. @throws if it cannot be read */
+/**
+ * Undefined if the database has no id yet.
+ * @throws if it cannot be read
+ */
 async function installationOf({ gateway, env }: Context): Promise<string | undefined> {
   try {
     if (env.DATABASE_URL) {

@@ -100,7 +100,7 @@ describe('lossless files', () => {
     assert.deepEqual(planes[1], new Float32Array(9).fill(0.25).fill(0, 0, 1))
     assert.deepEqual(mixture.remarks, [
       'Silenced 6 damaged samples of the source, the first at 0.00 s: ' +
-        'not a number, or beyond +60 dBFS.',
+        'they were not numbers, or beyond +60 dBFS.',
     ])
   })
 

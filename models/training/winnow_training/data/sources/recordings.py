@@ -64,7 +64,7 @@ COVERS = {
     "synth": "theremin",
     "tape": "velcro zipper",
 }
-"""By class: classes of a folder that are too small for a name of their own."""
+"""Classes of a folder that are too small for a name of their own, by the name that covers them."""
 JOINED = {name: cover for cover, names in COVERS.items() for name in names.split()}
 OTHERS = set(
     "bicycle canopening digging knife leaves match printer scissors sharpener umbrella".split()

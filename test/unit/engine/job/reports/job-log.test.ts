@@ -71,7 +71,7 @@ test('candidates with their scores, for at most a dozen chunks', () => {
     'Made 2 candidates of every chunk and kept the one that the model scored highest.',
   ])
   assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
-  assert.equal(lines.at(-1), 'And 28 more chunks.')
+  assert.equal(lines.at(-1), 'Not listed: 28 more chunks.')
   assert.equal(lines.length, 15)
 })
 
