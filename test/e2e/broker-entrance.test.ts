@@ -56,7 +56,7 @@ test('an expired certificate is reported as expired', async (t) => {
   const address = { url: url.replace('127.0.0.1', 'localhost'), caFile: fixture('expired') }
   await assert.rejects(connected(address), {
     name: 'StartError',
-    message: /^NATS_CA: .* \(certificate has expired\)\. .* renew what expired\.$/,
+    message: /^NATS_CA: .* \(certificate has expired\)\. .* renew those that have expired\.$/,
   })
 })
 

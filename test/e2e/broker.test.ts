@@ -543,10 +543,15 @@ test('a broker that never answers or refuses is named without its password', asy
 })
 
 test('wrong settings end a program with one line that names them all', async () => {
-  const message = await failedStart('engine/main.ts', { NATS_URL: '', JOBS_MAX: '0' })
-  assert.match(message, /^The settings are not valid:\n/)
-  for (const name of ['JOBS_MAX', 'NATS_URL']) {
-    assert.match(message, new RegExp(`^  ${name} must be `, 'm'))
+  for (const [program, env] of [
+    ['gateway/main.ts', { NATS_URL: '', PORT: 'x', QUEUE_MAX: '0' }],
+    ['engine/main.ts', { NATS_URL: '', JOBS_MAX: '0' }],
+  ] as const) {
+    const message = await failedStart(program, env)
+    assert.match(message, /^The settings are not valid:\n/)
+    for (const name of Object.keys(env)) {
+      assert.match(message, new RegExp(`^  ${name} must be `, 'm'))
+    }
   }
 })
 

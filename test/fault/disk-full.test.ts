@@ -126,6 +126,30 @@ test('the disks of a gateway and an engine fill up in turn', options, async (t) 
   })
 })
 
+test('uploads are refused with 502 below DISK_FREE_MB_MIN', options, async (t) => {
+  const disk = await mountSmallDisk(t, 64)
+  const winnow = await startWinnow(t, {
+    engines: 0,
+    env: { DATA_DIR: disk.folder, DISK_FREE_MB_MIN: '63' },
+  })
+  await writeFile(join(disk.folder, 'else'), Buffer.alloc(4e6))
+  const file = {
+    file_name: 'x.wav',
+    content_type: 'audio/wav',
+    file_size: 9,
+    purpose: 'audio.separate.input',
+  }
+  const created = await call(winnow, '/v1/files', file) // the database can still write
+  assert.equal(created.status, 201)
+  const { upload_url: url } = created.body as unknown as { upload_url: string }
+  const upload = await fetch(url, { method: 'PUT', body: 'all nine.' })
+  assert.equal(upload.status, 502)
+  assert.equal(upload.headers.get('retry-after'), '60')
+  const ready = await call(winnow, '/readyz')
+  assert.equal(ready.status, 200)
+  assert.match(ready.body.problems?.join() ?? '', /DATA_DIR has less free than DISK_FREE_MB_MIN/)
+})
+
 test('requests are accepted while a broker stores nothing, and complete', options, async (t) => {
   const disk = await mountSmallDisk(t, 128)
   const winnow = await startWinnow(t, { natsFolder: disk.folder })

@@ -133,6 +133,16 @@ describe('an audio_url', { concurrency: true }, () => {
     await winnow.client.cancel(requestId)
   })
 
+  test('or a webhookUrl within our network is refused at submit', async () => {
+    for (const url of ['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[::1]/']) {
+      const input = { prompt: 'siren', audio_url: `${base}/silent.wav` }
+      const refused = { code: 'INVALID_WEBHOOK_URL' }
+      await assert.rejects(winnow.client.submit({ input, webhookUrl: url }), refused, url)
+      const inward = winnow.client.submit({ input: { ...input, audio_url: url } })
+      await assert.rejects(inward, { code: 'INVALID_AUDIO_URL' }, url)
+    }
+  })
+
   test('/playlist.m3u8 is not followed to the files that it names', async () => {
     const { last } = await run('/playlist.m3u8')
     assert.equal(last?.error?.code, 'INVALID_MEDIA', JSON.stringify(last))

@@ -12,12 +12,16 @@ import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
 import { rescue } from '../../../gateway/requests/follow/rescuer.ts'
 import { cancel, findOwn } from '../../../gateway/requests/own-requests.ts'
-import { type Store } from '../../../gateway/store/database.ts'
+import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
+import { inTransaction, type Store } from '../../../gateway/store/database.ts'
 import { PLACE_TAKEN } from '../../../gateway/store/jobs-in-broker.ts'
+import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { readEvents } from '../../support/http/event-stream.ts'
+import { assertSound } from '../../support/gateway/metered.ts'
+import { fc } from '../../support/basics/property.ts'
 import {
   API,
   callWith,
@@ -316,4 +320,49 @@ test('keys are replaced while requests and webhooks are in progress', async (t) 
       await passFrom(one, other, `${i}-${stages.indexOf(other)}`)
     }
   }
+})
+
+type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: number; seconds: number }
+
+const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
+  fc.record({
+    does: fc.constantFrom('credit', 'reserve', 'deduct', 'release'),
+    of: fc.integer({ min: 0, max: 5 }), // so few that many moves share a reference
+    seconds: fc.integer({ min: 0, max: 20 }),
+  }),
+  { minLength: 2, maxLength: 8 },
+)
+
+const MOVES = { credit, reserve, deduct }
+
+test('property: whatever two gateways enter at once, entries add up to the balance without duplicates', async (t) => {
+  const gateways = await startTwo(t)
+  const now = '2026-01-02T03:04:05.678Z'
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(ledgerMoves, async (moves) => {
+      const accountId = `property-${(runs += 1)}`
+      const account = { account_id: accountId, name: 'x', created_at: now }
+      await ensureAccount(gateways[0].store, account)
+      const enter = (store: Store, { does, of, seconds }: LedgerMove) => {
+        // A reference can be credited only with one amount, so each amount gets its own.
+        const reference = `${accountId}-${of}${does === 'credit' ? `-${seconds}` : ''}`
+        if (does === 'release') return releaseReservation(store, reference, now)
+        return MOVES[does](store, { accountId, reference, seconds, now })
+      }
+      // Makes each move on both gateways, two per transaction in opposite orders, so deadlocks are
+      // likely.
+      await atOnce(gateways, moves.length, async ({ store }, i) => {
+        const pair = [moves[i]!, moves[(i + 1) % moves.length]!]
+        if (store === gateways[1].store) pair.reverse()
+        await inTransaction(store, async (store) => {
+          for (const move of pair) await enter(store, move)
+        })
+      })
+      await assertSound(gateways[0].store, accountId)
+      const { balance_seconds: balance } = (await findAccount(gateways[0].store, accountId))!
+      assert.ok(Number.isInteger(balance))
+    }),
+    { numRuns: 12 },
+  )
 })

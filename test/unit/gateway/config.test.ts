@@ -32,8 +32,10 @@ test('all invalid settings are named together, without showing secrets', () => {
 })
 
 test('networks may be separated by commas and spaces', () => {
-  const config = loadConfig({ NATS_URL, EGRESS_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8' })
-  assert.deepEqual(config.egressAllowCidrs, ['10.0.0.0/8', 'fd00::/8'])
+  const networksOf = (env: object) => loadConfig({ NATS_URL, ...env }).egressAllowCidrs
+  const EGRESS_ALLOW_CIDRS = '10.0.0.0/8, fd00::/8'
+  assert.deepEqual(networksOf({ EGRESS_ALLOW_CIDRS }), ['10.0.0.0/8', 'fd00::/8'])
+  assert.deepEqual(networksOf({}), [], 'none is open unless it is named')
 })
 
 test('origins of pages are listed in full, without a path', () => {

@@ -8,6 +8,7 @@ import test, { mock, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
+import { renewStatistics } from '../../../../gateway/store/driver/statistics.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
 import { temporaryFolder } from '../../../support/basics/temporary-folder.ts'
 import { assertError } from '../../../support/gateway/assert-shape.ts'
@@ -156,4 +157,31 @@ test('a new database waits for another process that is making it', async (t) => 
   other.exec('rollback')
   other.close()
   await (await opening).destroy()
+})
+
+test('statistics are renewed at the start, after sweeps and at the end', async (t) => {
+  const path = join(temporaryFolder(t), 'winnow.db')
+  const rowsCounted = () => {
+    const database = new SqliteDatabase(path)
+    try {
+      const row = database.prepare(
+        "select max(stat) as stat from sqlite_stat1 where tbl = 'outbox'",
+      )
+      return Number.parseInt((row.get() as { stat: string | null }).stat ?? '0', 10)
+    } finally {
+      database.close()
+    }
+  }
+  const tool = await openSqlite(path)
+  for (let i = 0; i < 100; i++) await put(tool, `a${i}`)
+  await tool.destroy()
+  const store = await openSqlite(path, { migrates: true })
+  assert.equal(rowsCounted(), 100)
+  const ids = Array.from({ length: 2_000 }, (_, i) => `b${i}`)
+  await Promise.all(ids.map((id) => inTransaction(store, (store) => put(store, id))))
+  await renewStatistics(store)
+  assert.equal(rowsCounted(), 2_100)
+  await store.deleteFrom('outbox').where('message_id', 'like', 'b%').execute()
+  await store.destroy()
+  assert.equal(rowsCounted(), 100)
 })

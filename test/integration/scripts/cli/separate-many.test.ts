@@ -17,6 +17,7 @@ import {
   start,
   status,
 } from '../../../support/clients/separation-service.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 
 test('--jobs sets how many files are in progress at once', { timeout: 60_000 }, async (t) => {
   const { service, folder } = await start(t, 'a.mp3', 'b.mp3', 'c.mp3', 'd.mp3')
@@ -55,6 +56,23 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   assert.equal(await ended, 130)
   const canceled = service.calls.filter((call) => call.startsWith('PUT /v1/queue/requests'))
   assert.equal(canceled.length, 2)
+})
+
+test('a terminal shows the progress of all files, below the lines of each', async (t) => {
+  const { service, folder } = await start(t, 'a.mp3', 'b.mp3')
+  const half = status('IN_PROGRESS', { progress: 0.5 })
+  service.streams = Array.from({ length: 3 }, () => [half, ...DONE])
+  const [stdin, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })]
+  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+  const own = { env, stdin, stderr, signal: new AbortController().signal }
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out')]
+  const { code, text } = await runCommand(separate, words, own)
+  assert.equal(code, 0)
+  assert.equal(text.match(/real time$/gm)?.length, 3)
+  const output = String(stderr.read())
+  assert.match(output, /0% 0 of 3 files/)
+  assert.match(output, /\d+% [1-3] of 3 files, about \d+\w+ left/)
+  assert.match(output, /\r\x1b\[K3 files in .* s: 3 separated\n$/, 'the bar is gone')
 })
 
 test('--task provides prompts and format unless they are given', async (t) => {

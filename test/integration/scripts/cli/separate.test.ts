@@ -153,6 +153,13 @@ test('a request that fails says why, with its log', async (t) => {
   )
 })
 
+test('a service that is not running is named, with advice', async (t) => {
+  const { song } = await start(t)
+  const { code, errors } = await run({ base: 'http://127.0.0.1:1' }, song, 'x')
+  assert.equal(code, 1)
+  assert.match(errors, /http:\/\/127\.0\.0\.1:1 does not answer\. .*npm start/)
+})
+
 test('a wrong command line exits with 2 and says what is right, before any call', async (t) => {
   const { service, folder, song } = await start(t)
   await mkdir(join(folder, 'empty'))

@@ -160,6 +160,25 @@ test('whatever the options, the chunks and the samples in them are bounded by th
   )
 })
 
+test('no more than a few chunks are in memory, whatever the length', async () => {
+  const plan = { chunkSamples: 100, overlapSamples: 20, frameSamples: 1 }
+  let produced = 0
+  let consumed = 0
+  let heldMax = 0
+  async function* endless() {
+    for (let i = 0; i < 2_000; i += 1) {
+      produced += 10
+      heldMax = Math.max(heldMax, produced - consumed)
+      yield [new Float32Array(10)]
+    }
+  }
+  for await (const { startSample, channels } of cutChunks(endless(), 1, plan)) {
+    consumed = startSample + (channels[0]?.length ?? 0)
+  }
+  assert.equal(consumed, 20_000)
+  assert.ok(heldMax <= 3 * plan.chunkSamples, `held ${heldMax}`)
+})
+
 test('a chunk of many channels at a high rate is shortened to fit in memory', () => {
   const { chunkSamples } = planChunks({
     ...planOptions,

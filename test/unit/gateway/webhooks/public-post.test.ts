@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { networkOf } from '../../../../shared/http/public-address.ts'
@@ -22,6 +23,23 @@ const addresses =
   (...list: string[]) =>
   async () =>
     list.map((address) => ({ address, family: 4 }))
+
+test('a post carries body and headers, and returns status and Retry-After', async (t) => {
+  let seen: { request: IncomingMessage; body: string } | undefined
+  const { url: base } = await serve(t, async (request, reply) => {
+    seen = { request, body: await text(request) }
+    reply.writeHead(503, { 'retry-after': '7' }).end('busy')
+  })
+  const body = Buffer.from('{"a":"ü"}')
+  const outcome = await post(`${base}/hook?x=1`, { ...message, body }, signal)
+  assert.deepEqual(outcome, { status: 503, retryAfter: '7' })
+  assert.equal(seen?.body, '{"a":"ü"}')
+  const { method, url, headers } = seen?.request ?? {}
+  assert.deepEqual([method, url], ['POST', '/hook?x=1'])
+  assert.equal(headers?.['content-type'], 'application/json')
+  assert.equal(headers?.['content-length'], '10')
+  assert.equal(headers?.['webhook-id'], 'msg_1')
+})
 
 test('a redirect is not followed', async (t) => {
   const asked: string[] = []
@@ -64,6 +82,13 @@ test('what goes wrong on the way is reported without addresses', async (t) => {
   const broken = 'webhookUrl could not be reached: the connection failed or broke off.'
   assert.equal(await problem(`${base}/hangs-up`), broken)
   assert.equal(await problem('http://127.0.0.1:1/'), broken)
+})
+
+test('a caller that gives up is answered at once', async (t) => {
+  const controller = new AbortController()
+  const { url: base } = await serve(t, () => controller.abort())
+  assert.ok('problem' in (await post(base, message, controller.signal)), 'in the middle')
+  assert.ok('problem' in (await post(base, message, controller.signal)), 'before')
 })
 
 test('one try takes 15 seconds at most', async (t) => {
