@@ -30,11 +30,9 @@ for (const count of ROWS) {
       t.after(() => writer.kill('SIGKILL'))
       const stored: string[] = []
       for await (const line of createInterface(writer.stdout)) {
-        if (line === 'refused') break
         stored.push(line)
-        if (stored.length === count) disk.losePower()
+        if (stored.length === count) disk.losePower(writer.pid!)
       }
-      writer.kill('SIGKILL')
       await exited
       disk.restore()
 

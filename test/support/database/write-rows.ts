@@ -1,6 +1,6 @@
 /**
- * A program that inserts rows into a SQLite file, eight at a time, and prints the id of each row
- * once it is stored.
+ * A program that inserts rows into a SQLite file, eight at a time and until it is killed, and
+ * prints the id of each row once it is stored.
  */
 
 import { inTransaction } from '../../../gateway/store/database.ts'
@@ -11,7 +11,7 @@ const WRITERS = 8
 
 const store = await openSqlite(process.argv[2]!, { migrates: true })
 let rows = 0
-await Promise.allSettled(
+await Promise.all(
   Array.from({ length: WRITERS }, async () => {
     for (;;) {
       const id = `row-${(rows += 1)}`
@@ -20,4 +20,3 @@ await Promise.allSettled(
     }
   }),
 )
-process.stdout.write('refused\n', () => process.exit())
