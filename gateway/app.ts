@@ -59,7 +59,10 @@ import { BODY_BYTES_MAX } from './api/validation.ts'
 const UPLOAD_MINUTES = 60
 /** The status in the log, as in nginx, of a call whose client hung up before the answer began. */
 const HUNG_UP = 499
-/** The longest idle time of a connection: longer than any response takes or a stream pauses. */
+/**
+ * The longest time that a connection may be idle. No response takes longer, and no status stream
+ * pauses for longer.
+ */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
 /** The application for clients, and for admins unless they have an address of their own. */
@@ -90,7 +93,10 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** The application for admins at an address of their own: the admin API, page and documents. */
+/**
+ * Builds the application for admins at an address of their own: the admin API, the page, and the
+ * documents that the page links to.
+ */
 export async function buildAdminApp(deps: GatewayDeps, tls: Tls | undefined) {
   const { config } = deps
   const app = await createBase(deps, tls)
@@ -150,7 +156,10 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
   await app.register(async (open) => adminSignInRoutes(open, deps))
 }
 
-/** Timeouts of a connection, against clients that send almost nothing. */
+/**
+ * Timeouts of a connection, against clients that send almost nothing. Node checks them
+ * periodically; bodies have limits of their own.
+ */
 function waits({ bodySecondsMax, uploadMinutes }: Settings<'bodySecondsMax' | 'uploadMinutes'>) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
@@ -211,7 +220,10 @@ async function mediaApi(app: FastifyInstance, { mediaStore, ...deps }: GatewayDe
   await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
 }
 
-/** Adds the page's sessions, and for them the API again, which its description leaves out. */
+/**
+ * Adds the page's sessions and, for them, the API a second time, which the API description leaves
+ * out.
+ */
 async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
   await app.register(

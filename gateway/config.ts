@@ -11,7 +11,7 @@ import type { Keys } from './secrets.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 
-/** The settings that parts of a gateway use, and what is known only once it runs. */
+/** The settings that parts of a gateway use, and values that are known only once it runs. */
 export type GatewayConfig = Pick<Config, PartSetting> &
   Partial<Pick<Config, 'adminToken' | 'oidc' | 'mediaAccelPath'>> & {
     /** Encrypt stored secrets, such as those of webhooks. */
@@ -22,7 +22,9 @@ export type GatewayConfig = Pick<Config, PartSetting> &
     adminUrl: () => string
     /** Whether the admin API has an address of its own. */
     hasAdminAddress: boolean
-    /** The folders that set-up has made of the page, the clients and the documents. */
+    /**
+     * The folder of the page, as set-up has made it; the others hold the clients and the documents.
+     */
     playgroundFolder: string
     clientsFolder: string
     docsFolder: string
@@ -30,7 +32,7 @@ export type GatewayConfig = Pick<Config, PartSetting> &
     mediaOrigins: readonly string[]
   }
 
-/** Some of them, for a part that uses no others. */
+/** The settings that one part uses. */
 export type Settings<Name extends keyof GatewayConfig> = Pick<GatewayConfig, Name>
 
 type PartSetting =
@@ -161,11 +163,17 @@ function readDatabaseUrl(text: string): string | undefined {
   throw new Error('must have the form postgres://user:password@host:port/database')
 }
 
-/** Returns the `nth` port after `port`; 0, any free one, if `port` is 0 or there is none. */
+/**
+ * Returns the `nth` port after `port`, or 0, which means any free one, if `port` is 0 or there is
+ * no such port.
+ */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
 
-/** Origins, separated by commas or blanks. @throws Error that says what would be right */
+/**
+ * Reads origins that are separated by commas or blanks.
+ * @throws Error that says what would be right
+ */
 function readOrigins(text: string): string[] {
   const origins = text.split(/[\s,]+/).filter(Boolean)
   const isOrigin = (origin: string) =>

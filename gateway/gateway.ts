@@ -106,7 +106,8 @@ export function createGateway(parts: GatewayParts) {
       await Promise.all(following.map(async (stop) => await stop))
     },
     /**
-     * Ends the work in progress. `closeServers` closes the servers, whose calls need these parts.
+     * Ends the work in progress, in order.
+     * @param closeServers closes the servers, whose calls need these parts
      */
     async stop(closeServers = async (): Promise<void> => undefined): Promise<void> {
       const webhooksEnded = webhookSender.stop()

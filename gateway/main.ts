@@ -52,7 +52,10 @@ import { createUrlChecks } from './requests/submit/url-checks.ts'
 const CLOSE_MS_MAX = 3_000
 /** The longest stop, webhooks in flight included. */
 const STOP_SECONDS_MAX = 30
-/** Within this time clients call again on open connections, and are told to close them. */
+/**
+ * Within this time, clients that keep their connections open call again, and are told to close
+ * them.
+ */
 const PARTING_MS = 2_000
 
 const settings = settingsOrEnd('gateway', () => loadConfig(takeCredentials(process.env)))

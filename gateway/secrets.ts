@@ -39,7 +39,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * The kinds of keys: the setting of their file, its usual name, and their field in the old file.
+ * The kinds of keys: the setting that names their file, its usual name, and its field in the old
+ * file.
  */
 const KINDS = {
   signing: { setting: 'SIGNING_KEY_FILE', file: 'signing-key', field: 'signing_key' },
@@ -49,8 +50,8 @@ const KINDS = {
 type Kind = keyof typeof KINDS
 
 /**
- * Returns the keys in the files of the settings. Without any, and without DATABASE_URL, the gateway
- * makes its own in `dataFolder`.
+ * Returns the keys in the files that the settings name. If none is named and there is no
+ * DATABASE_URL, the gateway makes its own in `dataFolder`.
  * @throws StartError if a file is missing or holds something else
  */
 export async function readSecrets(settings: SecretSettings): Promise<Secrets> {
@@ -131,7 +132,7 @@ const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
 /**
  * Checks that the keys are those of the other gateways on the database.
- * @throws StartError when they are not
+ * @throws StartError if they are not
  */
 export async function assertSameSecrets(store: Store, { signingKeys, encryptionKeys }: Secrets) {
   for (const [kind, keys] of [
@@ -174,7 +175,11 @@ export async function readOrMake(path: string, make: () => string): Promise<stri
   return text
 }
 
-/** Encrypts `text`, to be decrypted only for the same `owner`, the id of the row that stores it. */
+/**
+ * Encrypts `text` with the first key.
+ * @param owner the id of the row that stores the text, which can be decrypted only for the same
+ *   owner
+ */
 export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce).setAAD(
@@ -185,7 +190,8 @@ export function encrypt([key]: Keys, owner: string, text: string): string {
 }
 
 /**
- * Returns the decrypted text. @throws Error if keys, owner or text are not those of the encryption
+ * Returns the decrypted text.
+ * @throws Error if keys, owner or text are not those of the encryption
  */
 export function decrypt([used, accepted]: Keys, owner: string, encrypted: string): string {
   try {

@@ -32,7 +32,10 @@ type Addresses = Readonly<Record<string, string>>
 /** True in a process that the supervisor has started. */
 export const isOneOfSeveral = cluster.isWorker
 
-/** Runs the gateways, and ends this process with them. @throws StartError without PostgreSQL */
+/**
+ * Runs as many gateways as the settings say, and ends this process with them.
+ * @throws StartError if they have no PostgreSQL
+ */
 export async function superviseGateways(supervision: Supervision): Promise<never> {
   const { settings, log, manager, stopSecondsMax } = supervision
   const { gateways, databaseUrl, dataFolder } = settings
@@ -75,7 +78,8 @@ const running = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 
 /**
- * Starts the gateway of a place, and replaces it whenever it ends, or ends too if it can't start.
+ * Starts the gateway of a place, and replaces it from then on whenever it ends. If it ends before
+ * it is ready, this process ends too; the gateway has logged why.
  */
 async function startOne(
   supervision: Supervision,

@@ -2,7 +2,9 @@
 export interface Clock {
   /** Milliseconds since the epoch. Jumps when the machine's clock is set. */
   now(): number
-  /** Milliseconds since some fixed moment. Never jumps, so use it to measure waits. */
+  /**
+   * Milliseconds since some fixed moment. Never jumps, so use it to measure waits in this process.
+   */
   elapsed(): number
 }
 

@@ -9,7 +9,7 @@ interface Deadline {
 
 /**
  * Runs `work` with a signal that fires when time is up, or earlier with `signal`.
- * @throws the signal's reason once it has fired; otherwise whatever `work` throws
+ * @throws the reason of the signal once it has fired; otherwise whatever `work` throws
  */
 export async function withDeadline<T>(
   { ms, late, signal }: Deadline,

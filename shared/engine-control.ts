@@ -105,7 +105,10 @@ export interface CatalogueModel {
 
 /** A fetch that an engine has started or joined; it stops once nobody follows it any more. */
 interface FetchInProgress {
-  /** Resolves with the final state. @throws Error if the engine goes away first */
+  /**
+   * Resolves with the final state.
+   * @throws Error if the engine goes away first
+   */
   ended: Promise<FetchProgress>
   leave(): void
 }
@@ -126,7 +129,10 @@ export const enginePackage = loadProto('engine.proto')
 export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
 
 const CALL_DEADLINE_MS = 2_000
-/** For loading, unloading and removing a model; the work continues without the caller. */
+/**
+ * How long a caller waits for a model to be loaded, unloaded or removed; the work continues without
+ * the caller.
+ */
 const MODEL_DEADLINE_MS = 10 * MINUTE_MS
 
 export type EngineClient = ReturnType<typeof connectEngine>
@@ -139,8 +145,8 @@ interface EngineTls {
 
 /**
  * Returns a client of the engine at `address` (`host:port`). Calls reject with a gRPC error if the
- * engine does not answer within two seconds, or ten minutes for a model to be loaded, unloaded or
- * removed. A call made within a trace becomes part of it.
+ * engine does not answer within two seconds, or within the time that the call states. A call made
+ * within a trace becomes part of it.
  */
 export function connectEngine(address: string, { tls, name: certificateName }: EngineTls = {}) {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
@@ -192,7 +198,9 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
     async removeModel(name: string) {
       await call('RemoveModel', { name }, MODEL_DEADLINE_MS)
     },
-    /** Calls `onStats` at once and every `intervalMs` until the returned function is called. */
+    /**
+     * Calls `onStats` at once and then every `intervalMs` until the returned function is called.
+     */
     watchStats(intervalMs: number, onStats: (stats: EngineStats) => void) {
       const stream = openStream<EngineStats>(client, 'WatchStats', { interval_ms: intervalMs })
       stream.on('data', onStats)
@@ -229,7 +237,10 @@ const withModels = (described: EngineDescription): EngineDescription => {
   return { ...described, model, models: [model] }
 }
 
-/** Runs `work` in a span of the active trace, if any, with metadata to pass it on. */
+/**
+ * Runs `work` in a span of the active trace, with metadata that passes the trace on. Without an
+ * active trace, just runs it.
+ */
 function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)

@@ -1,6 +1,6 @@
-/** How busy an engine was between two looks at its totals. */
+/** Rates of an engine between two snapshots of its totals. */
 
-/** An engine's totals at one look. */
+/** The totals of an engine in one snapshot. */
 export interface EngineTotals {
   engine_id: string
   started_at: string
@@ -17,21 +17,27 @@ export interface FleetSnapshot {
   engines: readonly EngineTotals[]
 }
 
-/** So far back the look is that rates are counted from. */
+/** Rates are counted from a snapshot that is at most this old. */
 const WINDOW_MS = 60_000
 
-/** Keeps the looks of the last minute, and adds one. @returns the oldest: rates count from it */
-export function rememberSnapshot<Look extends FleetSnapshot>(looks: Look[], look: Look): Look {
-  const oldest = Date.parse(look.at) - WINDOW_MS
-  while (looks[0] && Date.parse(looks[0].at) < oldest) looks.shift()
-  looks.push(look)
-  return looks[0]!
+/**
+ * Adds a snapshot, and drops those that are older than a minute.
+ * @returns the oldest one left, from which rates are counted
+ */
+export function rememberSnapshot<Snapshot extends FleetSnapshot>(
+  snapshots: Snapshot[],
+  snapshot: Snapshot,
+): Snapshot {
+  const oldest = Date.parse(snapshot.at) - WINDOW_MS
+  while (snapshots[0] && Date.parse(snapshots[0].at) < oldest) snapshots.shift()
+  snapshots.push(snapshot)
+  return snapshots[0]!
 }
 
 export interface EngineRates {
-  /** How full a batch was, from 0 to 1; null: none was stepped. */
+  /** How full batches were on average, from 0 to 1; null if none was computed. */
   fill: number | null
-  /** Seconds of media separated in a second. */
+  /** Seconds of media separated per second. */
   audio: number
   /** The share of the time in which the device worked. */
   busy: number
@@ -39,7 +45,10 @@ export interface EngineRates {
 
 const NOTHING = { steps_total: 0, frames_total: 0, busy_seconds_total: 0, audio_seconds_total: 0 }
 
-/** @param before an earlier look; without it, or of a later start, rates are of all time */
+/**
+ * @param before an earlier snapshot. Without one, or if the engine has restarted since, rates are
+ *   averages since the engine's start.
+ */
 export function ratesOf(
   engine: EngineTotals,
   at: string,

@@ -10,9 +10,10 @@ export interface Share {
 const NOTHING: Share = { inHand: 0, lastTurn: 0 }
 
 /**
- * Returns the account that may take a slot now: the one with the fewest slots, then the one whose
- * last turn was longest ago. It may hold fewer than are free, so one account alone gets half of the
- * slots, n get 1/(n + 1) each, and one is left for a new account. Undefined if none may.
+ * Returns the account in `waiting` that may take a slot now: the one with the fewest slots or, if
+ * several have as few, the one whose last turn was longest ago. An account may take a slot only
+ * while more are free than it holds. So one account alone gets half of the slots, n accounts get
+ * 1/(n + 1) each, and one slot is left for a new account. Undefined if none may.
  */
 export function nextAccount(
   waiting: Iterable<string>,

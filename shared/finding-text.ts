@@ -51,7 +51,10 @@ function hintOf(nearest: readonly string[]): string {
 
 type AskedSounds = NonNullable<Finding['asked']>
 
-/** For prompts with several sounds: how it was read, and which of its sounds were found. */
+/**
+ * Describes the finding for a prompt with several sounds: how it was read, and which of its sounds
+ * were found.
+ */
 function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const inState = (soundState: Finding['state']) =>

@@ -1,6 +1,7 @@
 /**
- * Lets a gateway and an engine on the same disk exchange files by name. An engine asks for it at
- * the signed addresses of its job; if it is not possible, bytes are sent.
+ * Lets a gateway and an engine on the same disk exchange files by name instead of sending bytes. An
+ * engine asks for it at the signed addresses of its job. If it is not possible, bytes are sent as
+ * between any two hosts.
  */
 
 import { relative } from 'node:path'

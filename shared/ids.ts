@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
-/** Returns an unguessable id such as `req_3q2e…`, with 128 random bits in hexadecimal. */
+/**
+ * Returns a new unguessable id such as `req_3q2e…`: the prefix and 128 random bits in hexadecimal.
+ */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(16).toString('hex')}`
 
 export const ID_CHARACTERS_MAX = 64

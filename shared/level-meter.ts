@@ -8,7 +8,10 @@ const GATE_POWER = 1e-7
 export interface Level {
   /** The largest absolute sample value; full scale is 1. */
   peak: number
-  /** The RMS over the blocks with sound, 0 if none: BS.1770's gating without its weighting. */
+  /**
+   * The root mean square over the blocks that contain sound, 0 if there are none. This is the
+   * gating of ITU-R BS.1770 without its frequency weighting.
+   */
   loudness: number
 }
 
@@ -21,6 +24,7 @@ export class LevelMeter {
   #loudBlocks = 0
   #loudPower = 0
 
+  /** @param sampleRate in hertz */
   constructor(sampleRate: number) {
     this.#blockSamples = Math.max(1, Math.round(BLOCK_SECONDS * sampleRate))
   }

@@ -1,10 +1,12 @@
 /**
- * The live preview of a request: mixture and outputs as far as they are separated, for people who
- * don't wait for the rest. It has the segments of the preview, in parts that engines store at the
- * job's addresses. A later attempt makes the same parts again and replaces them.
+ * The live preview of a request: the mixture and its outputs as far as they are separated, so that
+ * people can listen before the rest is done. It has the segments of the preview, in parts. An
+ * engine stores each part at the next address of its job. A later attempt makes the same parts
+ * again, of the same segments, and replaces those of the attempt before.
  *
- * A part has the length of its JSON in bytes (32 bits, little-endian), the JSON, and the segments.
- * The JSON has the peaks of everything so far, and in `preview` the index of this part.
+ * A part is self-contained: the length of its JSON in bytes (32 bits, little-endian), the JSON, and
+ * the segments. The JSON holds the peaks of everything so far at a low resolution, and its
+ * `preview` is the index of this part.
  */
 
 /** How many parts a request has at most: enough for some hours. What follows them is not live. */
@@ -18,6 +20,6 @@ const GROWTH = 1.25
 
 /**
  * Returns how many segments of each sound there are up to the end of a part.
- * @param before the same for the part before it; 0 for the first
+ * @param before the same number for the part before it; 0 for the first
  */
 export const endOfPart = (before: number): number => Math.max(1, Math.ceil(before * GROWTH))

@@ -6,10 +6,15 @@
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/** Samples per second over all channels of the longest media: stereo at 192 kHz, 7.1 at 48 kHz. */
+/**
+ * Samples per second over all channels that the longest media may have: stereo at 192 kHz, or 7.1
+ * at 48 kHz.
+ */
 const SAMPLES_PER_SECOND_MAX = 384_000
 
-/** The longest duration in seconds, three years; a damaged file may claim more. */
+/**
+ * The longest duration in seconds that may be reported, three years; a damaged file may claim more.
+ */
 export const MEASURED_SECONDS_MAX = 1e8
 
 export interface SoundShape {
@@ -18,9 +23,9 @@ export interface SoundShape {
 }
 
 /**
- * @param secondsMax for up to 384,000 samples a second over all channels, and less in proportion
- *   for more, to bound how much is decoded and written
- * @throws ServiceError MEDIA_TOO_LONG
+ * @param secondsMax applies up to 384,000 samples a second over all channels. With more, media must
+ *   be shorter in proportion, which bounds how much is decoded and written
+ * @throws ServiceError `MEDIA_TOO_LONG`
  */
 export function assertNotTooLong(seconds: number, secondsMax: number, sound?: SoundShape): void {
   const { sampleRate, channels } = sound ?? { sampleRate: 0, channels: 0 }

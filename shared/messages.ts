@@ -16,7 +16,10 @@ import { StoredText, Text } from './short-text.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
-/** In the format of `toISOString`, because the gateway compares what engines report. */
+/**
+ * A time in the format of `toISOString`, because the gateway stores and compares what engines
+ * report.
+ */
 const EventTime = Type.Refine(
   Type.String({ pattern: '^20\\d\\d-[\\d-]{5}T[\\d:]{8}\\.\\d{3}Z$' }),
   (text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
@@ -46,7 +49,10 @@ const FURTHER_TARGETS = [
 const FIRST_OUTPUTS = ['target', 'residual', 'target_video', 'residual_video'] as const
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
-/** An output of a separated mixture: a target for each prompt, and the residual. */
+/**
+ * An output of a separated mixture: a target for each prompt, and the residual, which matches no
+ * prompt.
+ */
 export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
 
 /** Returns the targets of a request with this many prompts, in order. */
@@ -68,7 +74,10 @@ export const Job = Type.Object({
   options: SeparationOptions,
   /** Absent in jobs of earlier versions, which are all interactive. */
   priority: Type.Optional(Type.Enum([...PRIORITIES])),
-  /** Earlier attempts that engines released, apart from drains. Absent from older gateways. */
+  /**
+   * How many earlier attempts engines released, not counting drains. Each was a delivery of another
+   * job. Absent in jobs of older gateways.
+   */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   source: Source,
   /** Signed addresses that each take one PUT of any length; a list of sounds has none. */
@@ -81,20 +90,26 @@ export const Job = Type.Object({
     /** Absent if nobody asked for one, or the gateway is of an earlier version. */
     preview: Type.Optional(Type.String()),
   }),
-  /** SCRATCH_DIR of the engines on the gateway's host, if it has any; see `hand-over.ts`. */
+  /**
+   * SCRATCH_DIR of the engines on the gateway's host; see `hand-over.ts`. Absent if the gateway
+   * knows none, or if the media is in a bucket.
+   */
   shared_folder: Type.Optional(Type.String()),
-  /** Comes with `shared_folder`: takes the names of outputs in that folder. */
+  /**
+   * Comes with `shared_folder`: a signed address that takes the names of outputs in that folder.
+   */
   hand_over_url: Type.Optional(Type.String()),
   /**
-   * Signed addresses for the segments of a checkpoint; see `checkpoint.ts`. Absent for short media,
-   * lists of sounds and from older gateways.
+   * Signed addresses for the segments of a checkpoint, each of which stores and returns one; see
+   * `checkpoint.ts`. Absent if the media is short, if a list of sounds was requested, or from older
+   * gateways.
    */
   checkpoint_urls: Type.Optional(
     Type.Array(Type.Object({ put: Type.String(), get: Type.String() })),
   ),
   /**
    * Signed addresses for the parts of a live preview; see `live-preview.ts`. Absent if nobody asked
-   * for a preview, for short media and from older gateways.
+   * for a preview, if the media is short, or from older gateways.
    */
   live_preview_urls: Type.Optional(Type.Array(Type.String())),
   /** Whether the gateway reads measurements in `started`. Absent if it is of an earlier version. */
@@ -122,7 +137,10 @@ const eventFields = {
   at: EventTime,
   /** When the attempt began, by the same clock. Absent in events of earlier versions. */
   started_at: Type.Optional(EventTime),
-  /** Device seconds of the attempt, when it ends. Absent from older engines. */
+  /**
+   * How many seconds of the device the attempt took, in `completed`, `failed` and `released`.
+   * Absent in events of older engines.
+   */
   device_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: DEVICE_SECONDS_MAX })),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
@@ -136,7 +154,10 @@ const storedFile = (contentType: string) =>
     content_type: Type.String({ pattern: contentType }),
     extension: Type.String({ pattern: '^[a-z0-9]{1,8}$' }),
     bytes: Type.Integer({ minimum: 0, maximum: FILE_BYTES_MAX }),
-    /** Where the gateway stored it, if there are several places; see `output-places.ts`. */
+    /**
+     * Where the gateway stored it; see `output-places.ts`. Absent if there is only one place, as in
+     * 0.2.0.
+     */
     place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
   })
 
@@ -181,9 +202,10 @@ const EventOutputs = Type.Object({
 })
 
 /**
- * A durable report from an engine. `released` returns the request to the queue: `drain` because the
- * engine stops, `outage` because it cannot reach the media store, `interruption` for other
- * failures. `measured` comes at most once, if the duration is known early and `started` lacks it.
+ * A durable report from an engine. `released` returns the request, which is then queued with a new
+ * job: `drain` because the engine stops, `outage` because it cannot reach the media store,
+ * `interruption` because of another failure. `measured` comes at most once per attempt, if the
+ * duration is known before the media is separated and `started` has not stated it.
  */
 export const Event = Type.Union([
   Type.Object({
@@ -244,13 +266,13 @@ export const Progress = Type.Object({
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * Time that the request takes at least, to encode its picture. Absent if unknown, or from older
-   * engines.
+   * The least number of seconds that the request still takes, however fast the separation is: the
+   * time to encode its picture. Absent if unknown, or from older engines.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
   /**
-   * Parts of the live preview that are stored, and their length. Absent if none, or from older
-   * engines.
+   * How many parts of the live preview the attempt has stored, and how many seconds they are long
+   * together. Absent if there are none, or from older engines.
    */
   live_preview: Type.Optional(
     Type.Object({
@@ -267,7 +289,9 @@ export const Change = Type.Object({
   from: Type.String(),
 })
 
-/** An engine announces itself and its gRPC control plane with this every few seconds. */
+/**
+ * Sent by an engine every few seconds to announce itself and the address of its gRPC control plane.
+ */
 export const EngineAnnouncement = Type.Object({
   engine_id: EngineId,
   /** `host:port`. */
@@ -286,8 +310,8 @@ export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
 /**
- * Returns the validated event, without fields that this version does not know, because the gateway
- * stores its outputs and sounds unchanged.
+ * Returns the validated event of `data`, without fields of its outputs and sounds that this version
+ * does not know, because the gateway stores them unchanged.
  * @throws like `decodeMessage`
  */
 export function decodeEvent(data: Uint8Array): Event {
@@ -302,7 +326,10 @@ export function decodeEvent(data: Uint8Array): Event {
   return event
 }
 
-/** Parses JSON and validates it. @throws Error naming the first invalid field */
+/**
+ * Parses the JSON in `data` and validates it against `schema`.
+ * @throws Error naming the first invalid field; the sender is of another version, or hostile
+ */
 export const decodeMessage = <T extends TSchema>(schema: T, data: Uint8Array): Static<T> =>
   checkMessage(schema, parseJson(data))
 

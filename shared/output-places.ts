@@ -1,8 +1,13 @@
-/** Gives each attempt its own place for outputs, so that none overwrites those of another. */
+/**
+ * Gives each attempt at a request its own place for its outputs, so that no attempt overwrites what
+ * another has stored. A gateway of 0.2.0 does not know places.
+ */
 
 /** With the upload of an output: the id of the attempt that made it. */
 export const ATTEMPT_HEADER = 'winnow-attempt'
-/** With the response: the place, which the engine repeats in its `completed` event. */
+/**
+ * With the response: the place of the output, which the engine repeats in its `completed` event.
+ */
 export const PLACE_HEADER = 'winnow-place'
 
 /** Has no dots or slashes, because it is part of a key. */

@@ -1,4 +1,7 @@
-/** Stores the gateway's local addresses in its data folder, so that commands find it. */
+/**
+ * Stores the gateway's local addresses in a file of its data folder, so that commands find it
+ * whatever its ports are.
+ */
 
 import { readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
@@ -9,7 +12,7 @@ import { writeWhole } from './write-whole.ts'
 const FILE = 'address'
 
 /**
- * Writes the addresses of this process, readable only by its user.
+ * Writes the addresses of this process, readable only by its user, replacing earlier ones.
  * @param adminUrl where its admin API is
  * @returns a function that removes it, unless another gateway has written its own since
  */
@@ -27,8 +30,8 @@ export async function writeOwnAddress(
 }
 
 /**
- * Returns the address of the gateway that runs on the folder; undefined if none runs or its folder
- * belongs to another user.
+ * Returns the address of the gateway that runs on the folder. Undefined if none runs, if its folder
+ * belongs to another user, or if a killed gateway left the file and its process no longer exists.
  */
 export const readOwnAddress = (folder: string): string | undefined => readAddresses(folder)?.url
 

@@ -4,7 +4,10 @@ import { readPrompt } from './prompts/read-prompt.ts'
 
 const CHARACTERS_MAX = 60
 const SLUG_BYTES_MAX = 120
-/** Characters of prompts in a residual's name; beyond that, prompts are counted. */
+/**
+ * How many characters of prompts a residual's name may have; beyond that, the remaining prompts are
+ * only counted.
+ */
 const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Returns letters and digits of any script, in lower case, with hyphens between words. */
@@ -24,10 +27,11 @@ export interface OutputLabels {
 
 /**
  * Labels between the source's name and the extension: `piano`, `without-drums`, `speech+piano`,
- * `rest.without-piano+drums`, and `everything-but-speech-not-kettle` for a target that holds
- * something other than its prompt.
+ * `rest.without-piano+drums`, and `everything-but-speech-not-kettle` if the target of `kettle`
+ * holds something else.
  * @param holds what the target of a prompt holds instead, for those that the model does not know
- * @param areRead whether a target is what `readPrompt` says, as of engines after 0.4.0
+ * @param areRead whether the target of a prompt is what `readPrompt` says; of engines up to 0.4.0
+ *   it is not
  */
 export function outputLabels(
   prompts: readonly string[],
@@ -77,8 +81,9 @@ const NAME_BYTES_MAX = 255
 const LABEL_BYTES_MAX = 200
 
 /**
- * Returns for example `concert.piano.wav` for `concert.m4a` and `piano`; a name that is too long is
- * shortened in the stem, which all outputs of a source share.
+ * Returns for example `concert.piano.wav` for `concert.m4a` and `piano`. A name that is too long
+ * for file systems is shortened in the stem, which all outputs of a source share.
+ * @param stem the source's name without its extension
  */
 export function outputName(stem: string, label: string, extension: string): string {
   const end = `.${cut(label, LABEL_BYTES_MAX)}.${extension}`
@@ -90,8 +95,8 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const characters = new Intl.Segmenter()
 
 /**
- * Removes characters from the middle until `bytesMax` bytes of UTF-8 are left, because start and
- * end of a name are what distinguishes it.
+ * Removes characters (as readers count them) from the middle until `bytesMax` bytes of UTF-8 are
+ * left, because the start and the end of names are what distinguishes files.
  */
 function cut(text: string, bytesMax: number): string {
   const kept = Array.from(characters.segment(text), ({ segment }) => segment)

@@ -7,8 +7,8 @@ export const REQUEST_KINDS = ['separate', 'sounds'] as const
 export type RequestKind = (typeof REQUEST_KINDS)[number]
 
 /**
- * The model that lists sounds, a name that no other may have. Jobs with it have their own queue, so
- * that engines without the tagger never take them.
+ * The model that lists sounds. No client and no installed model may use this name. Jobs with it
+ * have their own queue, so that engines without the tagger never take them.
  */
 export const TAGGER = 'tagger'
 

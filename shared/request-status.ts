@@ -4,7 +4,9 @@ export const REQUEST_STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED
 
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** For each status, those from which a request may move to it. None follow a terminal status. */
+/**
+ * For each status, the statuses from which a request may move to it. None follow a terminal status.
+ */
 export const MAY_MOVE_FROM = {
   IN_QUEUE: ['IN_PROGRESS'],
   IN_PROGRESS: ['IN_QUEUE', 'IN_PROGRESS'],

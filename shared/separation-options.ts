@@ -1,4 +1,7 @@
-/** The options of a separation: docs/reference/contract.md, 2.7, and docs/reference/options.md. */
+/**
+ * The options of a separation, with their limits and defaults: docs/reference/contract.md, 2.7, and
+ * docs/reference/options.md.
+ */
 
 import { Type, type Static } from 'typebox'
 import { FILE_BYTES_MAX } from './file-limits.ts'
@@ -62,15 +65,24 @@ export const SeparationOptions = Type.Object(
     chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
-    /** Number of the audio track, from 1; the engine chooses if absent. */
+    /**
+     * Number of the media's audio track, from 1; if absent, the engine chooses. Engines of 0.2.0
+     * return such a job to the queue.
+     */
     audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
     /** The prompts after the first. Engines of 0.2.0 return a job with any to the queue. */
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
     ),
-    /** The model that answers all prompts; `auto` if absent. */
+    /**
+     * The model that answers all prompts; `auto` if absent. Engines of 0.2.0 return a job that has
+     * one to the queue.
+     */
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
-    /** The output that people keep; the targets if absent. */
+    /**
+     * The output that people keep; the targets if absent. Engines of 0.4.0 return a job that has
+     * it.
+     */
     side: Type.Optional(Type.Literal('residual')),
     /** For the gateway only; jobs have an upload address instead. */
     preview: Type.Optional(Type.Literal(true)),

@@ -78,8 +78,8 @@ export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): str
 }
 
 /**
- * Returns the stems into which the models can split a song, each once; one that is everything but
- * another, such as an accompaniment, only if its parts are not available.
+ * Returns the stems into which the models can split a song, each once. A stem that is everything
+ * but another, such as an accompaniment, counts only if its parts are not available.
  */
 export function songStemsOf(models: readonly KnownModel[]): string[] {
   const stems = stemsOf(models).map((stem) => ({ stem, reading: readPrompt(stem) }))

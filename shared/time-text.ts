@@ -1,4 +1,4 @@
-/** For example `1:05`, `1:05.2` with one digit, and `1:00:05`. */
+/** Returns a time as text: `1:05`, `1:05.2` with one digit, or `1:00:05`. */
 export function timeText(seconds: number, digits = 0): string {
   const factor = 10 ** digits
   const time = Math.round(seconds * factor) / factor

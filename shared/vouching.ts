@@ -1,4 +1,7 @@
-/** Someone who knows that a sound is there can vouch for it with a span. */
+/**
+ * Someone who knows that a sound is there can vouch for it with a span. Decides about which sounds
+ * to ask, and what the span does.
+ */
 
 import type { PreferredOutput } from './tasks.ts'
 
@@ -13,7 +16,10 @@ interface PromptFinding {
 
 /** Another separation of the same media, with a span that vouches for its sounds. */
 export interface VouchedSeparation {
-  /** `take out`: removes the sounds from the rest. `keep`: the target keeps its full level. */
+  /**
+   * `take out` removes the sounds from the rest, which people keep; `keep` leaves the target at its
+   * full level.
+   */
   does: 'take out' | 'keep'
   /** The sounds that were not found. */
   sounds: readonly string[]
@@ -31,7 +37,10 @@ interface AnsweredRequest {
   heedsSpans: (separator: string | undefined) => boolean
 }
 
-/** Returns the separations worth offering: one for the rest that is kept, or one per target. */
+/**
+ * Returns the separations that are worth offering: for a rest without several sounds a single one,
+ * which removes all of them; otherwise one for each target.
+ */
 export function vouchingsOf({
   findings,
   prompts,

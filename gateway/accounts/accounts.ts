@@ -60,7 +60,10 @@ export type KeyCheck = (store: Store, key: Omit<ApiKeyRow, 'last_used_at'>) => v
 
 const VALID_MS_MAX = 100 * 365.25 * DAY_MS
 
-/** Creates an account. @throws ServiceError what is wrong with `body`, a CreateAccountRequest */
+/**
+ * Creates an account from `body`, a CreateAccountRequest.
+ * @throws ServiceError that names what is wrong with `body`
+ */
 export async function createAccount(deps: ChangeDeps, body: unknown) {
   const { store, clock } = deps
   const { name, metered = false } = checkCreateAccount(body)
@@ -92,7 +95,11 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
   throw new ServiceError('NOT_FOUND', { message: noAccount(accountId) })
 }
 
-/** Refuses all calls of an account, whose unfinished requests the gateways then cancel. */
+/**
+ * Refuses all calls of an account from now on and ends its page sessions. The gateways then cancel
+ * its unfinished requests. Does nothing if the account is disabled already.
+ * @throws ServiceError `NOT_FOUND`
+ */
 export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKept(store, accountId)
@@ -104,7 +111,10 @@ export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Acc
     return presentAccount({ ...row, ...disabled })
   })
 
-/** Admits the keys of a disabled account again. @throws ServiceError `NOT_FOUND` */
+/**
+ * Admits the keys of a disabled account again. Requests that were canceled stay canceled.
+ * @throws ServiceError `NOT_FOUND`
+ */
 export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKept(store, accountId)
@@ -115,9 +125,11 @@ export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Deletes an account for good, with its keys, page sessions, webhook endpoints and name; the
- * gateways then delete its requests and media. Its id, ledger, usage and changes remain.
- * @throws ServiceError `NOT_FOUND`; `INVALID_PARAMETER` for the default account
+ * Deletes an account for good. Its keys, page sessions, webhook endpoints and name are gone at
+ * once; the gateways then delete its requests and media. Its id remains, as do the ledger, the
+ * usage by day and the record of changes.
+ * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the default account, which always
+ *   exists
  */
 export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
@@ -136,7 +148,8 @@ export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Sets all limits of an account; those that `body`, a LimitsRequest, leaves out are the settings'.
+ * Sets all limits of an account. For a limit that `body`, a LimitsRequest, leaves out, the settings
+ * apply.
  * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown): Promise<Account> {
@@ -150,7 +163,8 @@ export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown)
 }
 
 /**
- * Sets the limits of a key; those that `body`, a KeyLimitsRequest, leaves out are its account's.
+ * Sets how many calls per minute a key may make, and the highest class of its requests. For what
+ * `body`, a KeyLimitsRequest, leaves out, the account's limits apply.
  * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promise<ApiKey> {
@@ -164,7 +178,10 @@ export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promis
   })
 }
 
-/** Returns an account unless it is deleted. @throws ServiceError `NOT_FOUND` */
+/**
+ * Returns an account unless it is deleted.
+ * @throws ServiceError `NOT_FOUND`
+ */
 async function findKept(store: Store, accountId: string): Promise<AccountRow> {
   const row = await findAccount(store, accountId)
   if (row && row.deleted_at === null) return row
@@ -175,9 +192,11 @@ async function findKept(store: Store, accountId: string): Promise<AccountRow> {
 const noAccount = (accountId: string) => `There is no account ${accountId}.`
 
 /**
- * Adds seconds to the balance of an account, or takes them back. A reference counts only once.
- * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` if more is taken than is available;
- *   `IDEMPOTENCY_CONFLICT` for a reference that came with another amount; what is wrong with `body`
+ * Adds seconds to the balance of an account, or subtracts them. The same reference counts only
+ * once.
+ * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` if more is subtracted than is available;
+ *   `IDEMPOTENCY_CONFLICT` if the reference came with another amount before; or what is wrong with
+ *   `body`, a CreditRequest
  */
 export async function creditAccount(deps: ChangeDeps, accountId: string, body: unknown) {
   const { seconds, reference = newId('credit') } = checkCredit(body)
@@ -243,8 +262,9 @@ export const outlives = (expiresAt: string | null, other: string | null): boolea
   other !== null && (expiresAt === null || expiresAt > other)
 
 /**
- * Checks that an account exists; creates the default account if it is missing.
- * @throws ServiceError `INVALID_PARAMETER`
+ * Checks that an account exists. Creates the default account if it is missing, as the first start
+ * does.
+ * @throws ServiceError `INVALID_PARAMETER` if there is no such account
  */
 export async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
   if (accountId === DEFAULT_ACCOUNT.account_id) {
@@ -269,7 +289,11 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
   return { object: 'list', data: (await listApiKeys(store, accountId)).map(presentKey) }
 }
 
-/** Revokes a key: every call with it is refused from now on. @throws ServiceError `NOT_FOUND` */
+/**
+ * Revokes a key, so that every call with it is refused from now on. Does nothing if it is revoked
+ * already.
+ * @throws ServiceError `NOT_FOUND`
+ */
 export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<ApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)

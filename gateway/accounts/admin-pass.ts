@@ -1,7 +1,8 @@
 /**
  * Passes for the admin page, signed with ADMIN_TOKEN: a code in an address opens one session, which
- * the page then holds instead of the token. Every gateway can check a pass without storing it. The
- * record of changes says which sessions, of these and by name (named-session.ts), were ended early.
+ * the page then holds instead of the token. Every gateway can check a pass without storing it. A
+ * pass is valid until it expires or ADMIN_TOKEN changes. The record of changes says which sessions
+ * were ended early, including those of admins who signed in by name (named-session.ts).
  */
 
 import { createHmac } from 'node:crypto'
@@ -91,7 +92,8 @@ const EXPIRED = `This sign-in code has expired: ${ANOTHER}`
 const ENDED = 'This session has ended: `winnow open --operators` opens another.'
 
 /**
- * Opens a session for the token, or for a valid code, which then opens no other.
+ * Opens a session for the token, or for a code, which then opens no other session.
+ * @param credential the token, or a valid code
  * @throws ServiceError `UNAUTHENTICATED` if the code or a newer one was used before
  */
 export const openAdminSession = (deps: ChangeDeps, adminToken: string, credential: string) =>
@@ -109,7 +111,10 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
 
 const USED = `This code, or a newer one, was used: ${ANOTHER}`
 
-/** Opens a session for an admin whom the provider knows, and who is the author in `deps`. */
+/**
+ * Opens a session for an admin whom the provider knows.
+ * @param deps names that admin as the author of the change
+ */
 export async function openNamedSession(deps: ChangeDeps & AdminDeps, admin: Admin) {
   const { session, token } = deps.seals.newSession(admin, LIFE_MS.session)
   const expiresAt = isoTime(session.expiresAt)
@@ -118,7 +123,10 @@ export async function openNamedSession(deps: ChangeDeps & AdminDeps, admin: Admi
   return { token, expires_at: expiresAt }
 }
 
-/** Ends a session on every gateway. The token itself has none. */
+/**
+ * Ends a session on every gateway. Does nothing for the token itself, which has no session.
+ * @param session the credential that was admitted
+ */
 export async function endAdminSession(
   deps: ChangeDeps & AdminDeps,
   adminToken: string,

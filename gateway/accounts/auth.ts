@@ -58,7 +58,9 @@ export interface AuthDeps {
   keyUses: KeyUses
 }
 
-/** Creates a hook that admits callers whose key has the route's scope, and sets their account. */
+/**
+ * Creates a hook that admits only callers whose key has the route's scope, and sets their account.
+ */
 export function createAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
@@ -77,7 +79,8 @@ export function admit(request: FastifyRequest, key: KeyWithAccount): void {
 
 /**
  * Returns the key in the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`; `ACCOUNT_DISABLED` for a valid key of a disabled account
+ * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a valid key of a disabled
+ *   account
  */
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,
@@ -113,7 +116,10 @@ async function findKey(
   return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
 }
 
-/** Returns whether a key is valid. @param now epoch milliseconds */
+/**
+ * Returns whether a key is valid.
+ * @param now epoch milliseconds
+ */
 export function isValid(key: ApiKeyRow, now: number): boolean {
   const expired = key.expires_at !== null && now >= Date.parse(key.expires_at)
   return !expired && key.revoked_at === null

@@ -26,7 +26,10 @@ export interface Payment {
   account: AccountRow
 }
 
-/** Media of unknown length counts as this long. A list of sounds costs at least as much. */
+/**
+ * Media of unknown length counts as this many seconds until it is measured. A list of sounds costs
+ * at least as much.
+ */
 const LEAST_SECONDS = 1
 /** Seconds of media for which a list of sounds costs one second. */
 const LISTED_SECONDS = 10
@@ -38,8 +41,9 @@ export const costOf = (row: PricedRequest, duration: number): number =>
     : Math.ceil(duration) * promptsOfRow(row).length
 
 /**
- * Reserves the cost of a new request. Media that nobody has measured yet counts as the shortest, so
- * that no more requests wait than the balance could pay for.
+ * Reserves what a new request costs, if an earlier request has measured its media. Otherwise
+ * reserves the cost of the shortest media, so that no more requests wait than the balance could pay
+ * for.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(store: Store, { row, account }: Payment, now: string) {
@@ -50,7 +54,11 @@ export async function reserveAtSubmit(store: Store, { row, account }: Payment, n
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
 
-/** Reserves what measured media costs. Returns why the request cannot continue, or null. */
+/**
+ * Reserves what a request costs once an engine has measured its media, unless the length was known
+ * before.
+ * @returns why the request cannot continue, or null if the cost is covered
+ */
 export async function reserveMeasured(
   store: Store,
   { row, account }: Payment,
@@ -72,7 +80,10 @@ type Charge =
   /** Why the request cannot be completed. */
   | { shortfall: string }
 
-/** Releases the reservation of a request before it is COMPLETED, and charges a metered account. */
+/**
+ * Releases the reservation of a request that is about to be COMPLETED, and charges it if its
+ * account is metered.
+ */
 export async function charge(
   store: Store,
   { row, account }: Payment,

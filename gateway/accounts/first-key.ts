@@ -12,7 +12,10 @@ import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } fr
 
 interface FirstKeyOptions {
   dataFolder: string
-  /** A key that the admin has set. Without it, the first start writes one to the file `api-key`. */
+  /**
+   * A key that the admin has set. Without it, the first start makes one and writes it to the file
+   * `api-key`.
+   */
   bootstrapApiKey: string | undefined
   now: string
 }
@@ -31,8 +34,9 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
 }
 
 /**
- * Stores the key that the admin has set, in place of the one set before. If it is a key with an id
- * of its own, such as the first start's, only the one set before is revoked.
+ * Stores the key that the admin has set, in place of the one set before. If it is a key that
+ * already has an id of its own, such as the one that the first start made, only the one set before
+ * is revoked.
  */
 async function putBootstrapKey(store: Store, key: string, now: string): Promise<void> {
   const keys = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])

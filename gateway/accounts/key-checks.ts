@@ -29,9 +29,10 @@ export class KeyChecks {
   }
 
   /**
+   * Checks a key again.
    * @param key the row that was read when the call began
-   * @throws ServiceError `UNAUTHENTICATED` if it was revoked or rotated or has expired since then;
-   *   `ACCOUNT_DISABLED`
+   * @throws ServiceError `UNAUTHENTICATED` if the key has been revoked or rotated or has expired
+   *   since then; `ACCOUNT_DISABLED`
    */
   async assertStillValid(key: ApiKeyRow): Promise<void> {
     const row = await this.#read(key.key_id)

@@ -1,4 +1,7 @@
-/** Records when keys were last used, once a minute, because each write waits for the disk. */
+/**
+ * Records when keys were last used. Uses are collected and written once a minute, because each
+ * write waits for the disk.
+ */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { inTransaction, type Store } from '../store/database.ts'

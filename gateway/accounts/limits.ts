@@ -28,7 +28,10 @@ export interface Limit {
   of: 'account' | 'service'
 }
 
-/** Returns the account's own limit, or else that of the settings, in which 0 means none. */
+/**
+ * Returns the account's own limit, or else that of the settings.
+ * @param byDefault the limit in the settings; 0 means none
+ */
 export function limitOf(account: Partial<LimitColumns>, name: LimitName, byDefault: number): Limit {
   const ownLimit = account[`max_${name}`] ?? null
   if (ownLimit !== null) return { name, max: ownLimit, of: 'account' }

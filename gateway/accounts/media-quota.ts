@@ -22,7 +22,10 @@ export type MediaLimits = Settings<
 /** The default for media in a bucket, which never fills up. */
 const BUCKET_BYTES_MAX = 100e9
 
-/** Returns the default of an account's media limit: half of what all media may take. */
+/**
+ * Returns the default for an account's media limit: half of what all media may take, so that no
+ * single account fills the disk.
+ */
 export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
   if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX
   const { held } = await heldMedia(store)
@@ -31,8 +34,8 @@ export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore)
 
 /**
  * Checks that a new file fits into the quota; call it in the transaction that has stored it.
- * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit beside
- *   the others; `RATE_LIMITED` if there are too many files
+ * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit
+ *   together with the others, including pending ones; `RATE_LIMITED` if there are too many files
  */
 export async function assertFileRoom(
   store: Store,
@@ -74,7 +77,8 @@ export function assertFileSize(
 }
 
 /**
- * Checks that a single byte is free for the outputs of a new request, whose size is unknown yet.
+ * Checks that an account has any quota left for the outputs of a new request. Their size is unknown
+ * yet, so a single free byte is enough. Call it in the transaction that stores the request.
  * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
  */
 export function assertMediaRoom(
@@ -90,10 +94,11 @@ export function assertMediaRoom(
 }
 
 /**
- * Returns why the bytes just reserved for the outputs of an unfinished request do not fit; null if
- * they do, or if they are no more than before.
+ * Returns why the bytes just reserved for the outputs of an unfinished request do not fit into the
+ * quota.
  * @param row the request before they were reserved
  * @param account the account since then, read in the same transaction
+ * @returns null if they fit, or if they are no more than before
  */
 export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,

@@ -1,4 +1,6 @@
-/** Limits what an account's requests may cost in a calendar month (UTC), metered or not. */
+/**
+ * Limits how many seconds an account's requests may cost in a calendar month (UTC), metered or not.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { costOf } from './credits.ts'
@@ -11,7 +13,10 @@ import { usedSince } from '../store/usage.ts'
 /** The length of the month in a timestamp. */
 const MONTH_CHARACTERS = '2026-01'.length
 
-/** Returns the seconds, as charged, that the account has used in the month of `now`. */
+/**
+ * Returns the seconds charged for requests that the account completed in the month of `now`, a
+ * timestamp.
+ */
 export const usedInMonth = (
   store: Store,
   { account_id: accountId }: Pick<AccountRow, 'account_id'>,
@@ -20,8 +25,8 @@ export const usedInMonth = (
 
 /**
  * Checks the month's limit; call it in the transaction of a submit. Media of unknown length counts
- * as one second long. Requests in progress are finished even if they exceed the limit.
- * @throws ServiceError `RATE_LIMITED`
+ * as one second long. Requests in progress are always finished, even if they exceed the limit.
+ * @throws ServiceError `RATE_LIMITED` if the seconds left in the month do not suffice
  */
 export async function assertMonth(
   store: Store,

@@ -15,7 +15,8 @@ import type { Admin } from './roles.ts'
 
 const PREFIX = 'adm_named_'
 /**
- * At the provider, and until the page takes over, from a gateway whose clock may be a minute ahead.
+ * How long the browser may stay at the provider, and how long the hand-over from the callback to
+ * the page may take. Another gateway may serve the page, and its clock may be a minute ahead.
  */
 const LIFE_MS = { signIn: 10 * MINUTE_MS, handOver: 2 * MINUTE_MS } as const
 

@@ -38,7 +38,7 @@ export class OidcProvider {
   }
 
   /**
-   * Returns where the browser signs in, and what to check when it is back.
+   * Returns where the browser goes to sign in, and what to check when it is back.
    * @throws ServiceError `SERVICE_UNAVAILABLE` if the provider does not answer as it should
    */
   async begin(redirectUri: string): Promise<{ url: string; checks: SignInChecks }> {
@@ -58,10 +58,10 @@ export class OidcProvider {
   }
 
   /**
-   * Returns who came back. No token outlives this.
+   * Returns the admin who has signed in. The provider's tokens are not kept.
    * @param address the redirect URI with the provider's answer in its query
-   * @throws ServiceError `PERMISSION_DENIED` for somebody without a role; `UNAUTHENTICATED` for an
-   *   answer to another sign-in; `SERVICE_UNAVAILABLE`
+   * @throws ServiceError `PERMISSION_DENIED` for somebody without a role; `UNAUTHENTICATED` if the
+   *   answer belongs to another sign-in; `SERVICE_UNAVAILABLE`
    */
   async finish(address: URL, checks: SignInChecks): Promise<Admin> {
     const client = await library()

@@ -1,4 +1,7 @@
-/** Keys that a key of the account manages, with no more rights than its own, nor for longer. */
+/**
+ * The keys of an account, managed with one of them that has the scope `keys:manage`. No key can
+ * grant more rights than it has itself, nor for longer (docs/decisions/accounts.md).
+ */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, DAY_SECONDS } from '../../shared/durations.ts'
@@ -21,7 +24,8 @@ import { isValid } from './auth.ts'
 import { checkCreateOwnKey } from './schemas.ts'
 
 /**
- * Limits of one account, so that clients cannot fill the record of changes, which is kept for good.
+ * Limits of one account. The record of changes is kept for good, so clients must not be able to
+ * fill it.
  */
 export const OWN_KEYS = { validMax: 100, changesPerDayMax: 100, daysShown: 30 } as const
 
@@ -33,7 +37,10 @@ export interface OwnKeyDeps extends AccountDeps {
   client: string
 }
 
-/** Returns the keys that are valid or ended in the last `daysShown` days, oldest first. */
+/**
+ * Returns the keys that are valid, or that ended in the last `daysShown` days, oldest first,
+ * without their secrets.
+ */
 export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
   const since = isoTime(clock.now() - OWN_KEYS.daysShown * DAY_MS)
   const keys = await listKeysSince(store, caller.account_id, since)
@@ -42,7 +49,8 @@ export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
 
 /**
  * Creates a key that has the limits of the caller's key, or a lower class, and expires no later.
- * @throws ServiceError what is wrong with `body`; `PERMISSION_DENIED`; `RATE_LIMITED`
+ * @throws ServiceError what is wrong with `body`, a CreateOwnKeyRequest; `PERMISSION_DENIED`;
+ *   `RATE_LIMITED`
  */
 export const createOwnKey = (deps: OwnKeyDeps, body: unknown) =>
   createKey(
@@ -70,7 +78,8 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   })
 
 /**
- * Revokes a key of the account, even one with more rights: revoking it grants none.
+ * Revokes a key of the account. That key may have more rights than the caller's, because revoking
+ * it grants none.
  * @throws ServiceError `NOT_FOUND`, also for keys of others
  */
 export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>

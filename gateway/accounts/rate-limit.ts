@@ -1,4 +1,7 @@
-/** Limits how often a key may call, by HTTP and gRPC together, on all gateways of a database. */
+/**
+ * Limits how often a key may call, over HTTP and gRPC together, on all gateways that share a
+ * database.
+ */
 
 import type { FastifyInstance } from 'fastify'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -10,7 +13,8 @@ import { countCall } from '../store/rate-windows.ts'
 import type { KeyWithAccount } from '../store/api-keys.ts'
 
 /**
- * At most this many keys are counted in memory; then the one whose minute began first is dropped.
+ * At most this many keys are counted in memory; beyond that, the one whose minute began first is
+ * dropped.
  */
 const KEYS_MAX = 10_000
 /** The clocks of gateways never differ by more than this, unless someone sets one. */
@@ -44,8 +48,9 @@ interface RateLimiterOptions {
 }
 
 /**
- * Counts the calls of each key per minute, which begins with the key's first call: in the database
- * if gateways share one, otherwise in memory, because each write to SQLite waits for the disk.
+ * Counts the calls of each key per minute; a minute begins with the key's first call. It counts in
+ * the database if gateways share one, otherwise in memory, because each write to SQLite waits for
+ * the disk.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions
@@ -55,7 +60,10 @@ export class RateLimiter {
     this.#options = options
   }
 
-  /** Counts a call of a key, or of anything else with a name. Returns undefined without a limit. */
+  /**
+   * Counts one call of a key, or of anything else that has a name of its own. Returns undefined if
+   * there is no limit.
+   */
   async count(keyId: string, key: Partial<OwnRates> = {}): Promise<Allowance | undefined> {
     const { perMinute, clock, store } = this.#options
     const ofAccount = limitOf(key, 'calls_per_minute', perMinute)

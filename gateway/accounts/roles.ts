@@ -39,7 +39,10 @@ const OF_OPERATORS: readonly string[] = [
 /** Everybody may end their own session. */
 const OF_VIEWERS: readonly string[] = ['DELETE /admin/session']
 
-/** The least role for a call. @param route such as `/admin/keys/:key_id/limits` */
+/**
+ * Returns the lowest role that may make a call.
+ * @param route such as `/admin/keys/:key_id/limits`
+ */
 export function roleFor(method: string, route: string): Role {
   const call = `${method} ${route}`
   if (READS.includes(method) || OF_VIEWERS.includes(call)) return 'viewer'

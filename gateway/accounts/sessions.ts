@@ -1,7 +1,7 @@
 /**
- * Sessions of the page. The holder of a key makes a one-time code, which opens a session of that
- * key in a browser, as a cookie that only the page's own addresses accept
- * (docs/reference/contract.md 5.5).
+ * Sessions of the page. The holder of an API key makes a one-time code, which opens a session of
+ * that key in a browser. The browser holds the session as a cookie, which only the page's own
+ * addresses accept (docs/reference/contract.md 5.5).
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -35,7 +35,10 @@ const newSecret = (): string => randomBytes(32).toString('hex')
 const csrfTokenOf = (secret: string): string =>
   createHash('sha256').update(`csrf ${secret}`).digest('hex')
 
-/** Creates a code that opens one session of this key, within ten minutes. */
+/**
+ * Creates a code that opens one session of this key, within ten minutes and while the key's secret
+ * is valid.
+ */
 export async function createCode(
   { store, clock }: AccountDeps,
   { key_id, key_hash }: Pick<ApiKeyRow, 'key_id' | 'key_hash'>,
@@ -53,7 +56,8 @@ export async function createCode(
 }
 
 /**
- * Opens a session with a one-time code, and returns its secret for the cookie.
+ * Opens a session with a one-time code.
+ * @returns the session with its secret, for the cookie
  * @throws ServiceError `UNAUTHENTICATED` if the code is unknown, used or expired
  */
 export const openSession = (
@@ -83,7 +87,10 @@ const CODE_MESSAGE =
   'The code is unknown, used or older than ten minutes: `winnow open` makes another. ' +
   'Or enter an API key.'
 
-/** Returns the session that has this secret. @throws ServiceError `UNAUTHENTICATED` */
+/**
+ * Returns the session that has this secret.
+ * @throws ServiceError `UNAUTHENTICATED`
+ */
 export async function showSession(deps: AccountDeps, secret: string | undefined): Promise<Session> {
   const { session_expires_at: expires_at } = await findSession(deps, secret)
   return { csrf_token: csrfTokenOf(secret!), expires_at }
@@ -93,7 +100,10 @@ export async function endSession({ store }: AccountDeps, secret: string): Promis
   await deletePageSession(store, 'session', hashApiKey(secret))
 }
 
-/** Creates a hook that admits callers whose session's key has the route's scope. */
+/**
+ * Creates a hook that admits only callers with a session whose key has the route's scope. It sets
+ * their account, as `createAuthenticator` does for keys.
+ */
 export function createSessionAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config

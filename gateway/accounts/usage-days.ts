@@ -110,7 +110,9 @@ function csvCell(cell: string | number): string {
 }
 
 /**
- * Returns whether a call asks for CSV; the query's `format` goes before the header.
+ * Returns whether a call asks for CSV.
+ * @param format the query's `format`, which takes precedence over the header
+ * @param accept the header `Accept`
  * @throws ServiceError `INVALID_PARAMETER` for an unknown format
  */
 export function asksForCsv(format: unknown, accept = ''): boolean {

@@ -16,7 +16,11 @@ export interface DaysQuery {
   to?: unknown
 }
 
-/** Returns an account's usage by day. @throws ServiceError `INVALID_PARAMETER` like `daysOf` */
+/**
+ * Returns an account's usage by day.
+ * @throws ServiceError `INVALID_PARAMETER` if `from` or `to` is not a day, or if there are too many
+ *   days
+ */
 export async function usageOf({ store, clock }: AccountDeps, accountId: string, query: DaysQuery) {
   const days = daysOf(query, clock)
   const rows = await readUsage(store, accountId, days)

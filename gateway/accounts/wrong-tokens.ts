@@ -1,6 +1,7 @@
 /**
- * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted in this process alone,
- * because strangers must not be able to cause database writes.
+ * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted only in this process, because
+ * strangers must not be able to cause database writes. So each gateway has its own count, which
+ * starts at zero when it restarts.
  */
 
 import type { Clock } from '../../shared/clock.ts'

@@ -6,7 +6,10 @@ import { ServiceError } from '../../shared/errors.ts'
 
 const FORM = /^multipart\/form-data\b/i
 
-/** Limits the time for whole bodies of the routes that follow, but not for forms (form.ts). */
+/**
+ * Limits the time for a whole body, for the routes that are added after it. Forms carry files, so
+ * they have deadlines of their own (form.ts).
+ */
 export function installBodyDeadline(app: FastifyInstance, secondsMax: number): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (!headers['content-length'] && !headers['transfer-encoding']) return payload

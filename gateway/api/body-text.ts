@@ -1,4 +1,7 @@
-/** Limits the values in a JSON body, and keeps its text, because parsing rounds large numbers. */
+/**
+ * Limits the values in a JSON body, and keeps its text next to its value, because parsing rounds
+ * large numbers.
+ */
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
@@ -11,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** The most values in a body. Metadata of the largest size has 8,192. */
+/** The most values in a body. The largest metadata allowed has 8,192. */
 export const BODY_VALUES_MAX = 10_000
 
 /** @throws ServiceError `INVALID_REQUEST` for text that holds too many values */
@@ -22,7 +25,10 @@ export function assertFewValues(json: string): void {
   })
 }
 
-/** Keeps the text of JSON bodies. An empty one counts as none: many clients always state a type. */
+/**
+ * Keeps the text of JSON bodies. An empty body counts as none, because many clients always state a
+ * type.
+ */
 export function keepBodyText(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
   const parse = app.getDefaultJsonParser('ignore', 'ignore') // any keys, as in app.ts

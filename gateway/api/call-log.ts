@@ -14,10 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** An id that is fit for a log. */
+/** The ids that are fit for a log. */
 const CALL_ID = /^[\w.:-]{1,128}$/
 
-/** Returns the caller's own X-Request-Id if it is fit for a log, otherwise a new id. */
+/** Returns the caller's own id if it is fit for a log, otherwise a new one. */
 export const callIdOf = (callerId: unknown, kind: 'http' | 'grpc'): string =>
   typeof callerId === 'string' && CALL_ID.test(callerId) ? callerId : newId(kind)
 
@@ -26,7 +26,10 @@ export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) =>
   keyId,
 })
 
-/** Codes of 500 and above for what a client named, so that the log needs no stack. */
+/**
+ * Codes of 500 and above for errors that something named by the client causes, so that the log
+ * needs no stack.
+ */
 const OF_CLIENTS: readonly ErrorCode[] = ['MEDIA_FETCH_FAILED']
 
 /** Logs a failure with its cause if the gateway is at fault. */
@@ -39,12 +42,16 @@ export function logFailure(
   log.error({ err: error, cause, callId }, code)
 }
 
-/** Returns the client's address by Fastify's trustProxy. A proxy may pass on what is no address. */
+/**
+ * Returns the client's address by Fastify's trustProxy. A proxy may pass on something that is not
+ * an address.
+ */
 export const clientAddress = ({ ip, socket }: FastifyRequest): string =>
   isIP(ip) > 0 ? ip : (socket.remoteAddress ?? '')
 
 /**
- * Returns the client's address over gRPC, by the same rule: the nearest that is no trusted proxy.
+ * Returns the client's address over gRPC by the same rule: the nearest of the addresses that the
+ * call came through that is not a trusted proxy.
  * @param peer `host:port` of the connection
  * @param forwardedFor the values of X-Forwarded-For, each with addresses, the nearest last
  * @param trustedProxies networks in CIDR notation

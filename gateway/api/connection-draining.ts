@@ -1,4 +1,7 @@
-/** Asks clients to close connections before a gateway stops: a cut one may break a request. */
+/**
+ * Asks clients to close their connections before a gateway stops, because cutting a connection
+ * while a request is on its way breaks that request.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'

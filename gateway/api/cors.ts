@@ -1,10 +1,11 @@
 /**
- * Lets web pages of configured origins call the API with a key, but without cookies: the page's
- * sessions and the admin API are only for their own origin.
+ * Lets web pages of the configured origins call the API with a key. Cookies are not allowed,
+ * because the page's sessions and the admin API are only for their own origin.
  */
 
 import type { FastifyInstance } from 'fastify'
 
+/** Paths of the API and of media. */
 const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',

@@ -1,7 +1,8 @@
 /**
- * Sends answers while the request is still arriving. A connection closed with unread bytes is
- * reset, and the reset may overtake the answer, because many clients read only after sending
- * everything. So the rest is read and thrown away, within limits, as web servers do.
+ * Sends answers while the request is still arriving. A connection that is closed with unread bytes
+ * is reset, and the reset may overtake the answer, because many clients read the answer only after
+ * sending everything. So the rest of the request is read and thrown away, within limits, as web
+ * servers do.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -14,7 +15,8 @@ const MS_MAX = 30_000
 const SILENT_MS_MAX = 1_000
 
 /**
- * Returns `answer` as a stream that ends when the rest of the request has arrived, or at a limit.
+ * Returns `answer` as a stream that ends when the rest of the request has arrived, or a limit is
+ * reached.
  */
 export const earlyAnswer = (answer: string, request: IncomingMessage): Readable =>
   Readable.from(answerAndDiscard(answer, request))

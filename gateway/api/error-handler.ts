@@ -21,7 +21,8 @@ export const answerError = errorAnswerer((error, requestId) => ({
 }))
 
 /**
- * Creates a handler like `answerError` for another shape. `present` gets the queue request's id.
+ * Creates a handler like `answerError` that responds in another shape.
+ * @param present gets the id of the queue request, if there is one
  */
 export function errorAnswerer(
   present: (error: ServiceError, requestId: string | undefined) => PresentedError,
@@ -41,7 +42,10 @@ export function errorAnswerer(
   }
 }
 
-/** Answers while the rest of the request is still arriving, as the last of its connection. */
+/**
+ * Answers while the rest of the request is still arriving; the answer is the last of its
+ * connection.
+ */
 function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply): void {
   reply
     .header('connection', 'close')
@@ -50,7 +54,10 @@ function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply)
     .send(earlyAnswer(text, request.raw))
 }
 
-/** Returns the body of an error response. `requestId` is that of the queue request, if any. */
+/**
+ * Returns the body of an error response.
+ * @param requestId the id of the queue request, if there is one
+ */
 export const errorBody = (error: ServiceError, requestId?: string): ErrorResponse => ({
   error: {
     code: error.code,

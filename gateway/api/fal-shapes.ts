@@ -9,6 +9,7 @@ import type { WebhookEvent } from './webhook-schemas.ts'
 
 export const FAL_APP = 'fal-ai/sam-audio'
 
+/** The models of the app that Winnow supports. */
 export const FAL_MODELS = ['separate', 'span-separate'] as const
 
 /** The path at which gateways answer fal's clients. Each of fal's hosts has a folder there. */
@@ -21,8 +22,8 @@ export const falFileUrl = (publicUrl: string, fileId: string): string =>
   `${publicUrl}${FAL_PATH}/files/${fileId}`
 
 /**
- * Returns the path within `FAL_PATH` for an address of fal, which its client names in the header
- * `x-fal-target-url` if it has a proxy; undefined for any other address.
+ * Returns the path within `FAL_PATH` for one of fal's own addresses, which its client names in the
+ * header `x-fal-target-url` if it has a proxy. Returns undefined for any other address.
  */
 export function falPath(target: string): string | undefined {
   if (!URL.canParse(target)) return undefined
@@ -33,7 +34,7 @@ export function falPath(target: string): string | undefined {
 }
 
 /**
- * Returns the body of a submit for fal's input.
+ * Returns the body of a submit for the input of fal's `separate` or `span-separate`.
  * @throws ServiceError `INVALID_PARAMETER` for what Winnow lacks
  */
 export function submitBody(
@@ -105,7 +106,7 @@ export function falEvent(event: WebhookEvent): object {
 }
 
 /**
- * Returns fal's status and body for an error; 422 for what is wrong with the input, as in FastAPI.
+ * Returns fal's status and body for an error. For invalid input the status is 422, as in FastAPI.
  */
 export function falError(error: ServiceError): { status: number; body: object } {
   const { code, message, param } = error

@@ -146,7 +146,10 @@ class FieldReader {
   }
 }
 
-/** Yields the bytes of a part. @throws ServiceError if the form ends within it */
+/**
+ * Yields the bytes of a part.
+ * @throws ServiceError if the form ends within it
+ */
 async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
   try {
     // A refused part stays open, so that the response can still be sent.
@@ -207,7 +210,10 @@ function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** Turns errors of a form's parser into 400, except those for its limits, which have a status. */
+/**
+ * Turns errors of a form's parser into 400, except those with a status of their own, such as the
+ * ones for its limits.
+ */
 function asInvalid(error: Error & { statusCode?: number; code?: string }): never {
   if (error.code === 'ECONNRESET' || error.statusCode !== undefined) throw error
   throw new ServiceError('INVALID_REQUEST', { message: `The form is broken: ${error.message}.` })
@@ -216,7 +222,10 @@ function asInvalid(error: Error & { statusCode?: number; code?: string }): never
 const invalid = (message: string, param?: string) =>
   new ServiceError('INVALID_REQUEST', { message, ...(param !== undefined && { param }) })
 
-/** Returns the most bytes that the file can have: `most`, or those of the whole form if fewer. */
+/**
+ * Returns how many bytes the file can have at most: `most`, or the length of the whole form if that
+ * is known and smaller.
+ */
 export function fileBytesMax({ headers }: FastifyRequest, most: number): number {
   const length = Number(headers['content-length'] ?? most)
   if (length > most + BODY_BYTES_MAX) {

@@ -6,8 +6,8 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g
 export const compactJson = (json: string): string => tokensOf(json).join('')
 
 /**
- * Returns the compact text of a field of the object in valid `json`; undefined if there is none. Of
- * several with the name, the last one counts, as in JSON.parse.
+ * Returns the compact text of a field of the object in `json`, which must be valid. If several
+ * fields have the name, the last one counts, as in JSON.parse. Returns undefined if there is none.
  */
 export function fieldText(json: string, field: string): string | undefined {
   const tokens = tokensOf(json)
@@ -40,7 +40,10 @@ const BACKSLASH = 92
 /** Bytes that begin a value: a comma, and the brackets of arrays and objects. */
 const BEGINNINGS = new Set([44, 91, 123])
 
-/** Returns whether JSON text, even invalid, holds more than `most` values, up to which it reads. */
+/**
+ * Returns whether JSON text holds more than `most` values, including those of repeated names. The
+ * text is read only up to the first value that is too many, and need not be valid.
+ */
 export function hasMoreValuesThan(most: number, json: string): boolean {
   let values = 1
   for (let i = 0; i < json.length && values <= most; i += 1) {

@@ -1,4 +1,4 @@
-/** Reads the filters of lists. Unlike other values of a query, wrong ones are refused. */
+/** Reads the filters of lists. A wrong filter is refused, unlike other wrong values in a query. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'

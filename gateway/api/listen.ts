@@ -5,7 +5,8 @@ import { localUrl } from '../../shared/local-url.ts'
 import { onPort, type Address } from '../../shared/process/on-port.ts'
 
 /**
- * Listens on an address, or with `fd` on that open socket, and returns the URL on this machine.
+ * Lets an application listen on its address, or with `fd` on that open socket instead.
+ * @returns its URL on this machine
  * @throws StartError when the port is taken
  */
 export async function listen(app: FastifyInstance, address: Address, fd: number | undefined) {

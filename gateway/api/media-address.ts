@@ -8,11 +8,17 @@ import type { Clock } from '../../shared/clock.ts'
 
 interface MediaEndpoint {
   key: string
-  /** Whose addresses the endpoint accepts. One from a gateway of 0.2.0 counts as for the first. */
+  /**
+   * Whose addresses the endpoint accepts. An address from a gateway of 0.2.0 names no audience, and
+   * counts as one for the first.
+   */
   audiences: readonly [Audience, ...Audience[]]
 }
 
-/** Returns the claims of a signed address. @throws ServiceError if it does not allow this call */
+/**
+ * Returns the claims of a request's signed address.
+ * @throws ServiceError if the address does not allow this call
+ */
 export function checkAddress(
   request: FastifyRequest,
   { key, audiences }: MediaEndpoint,

@@ -3,6 +3,7 @@
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'
 
+/** At most this many names of a model are listed. */
 export const NAMES_MAX = 200
 
 const Engine = Type.Object(

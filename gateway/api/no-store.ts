@@ -1,4 +1,7 @@
-/** Keeps answers with secrets, signed addresses or data of an account out of caches. */
+/**
+ * Keeps answers out of caches, because they may contain secrets, signed addresses or data of an
+ * account.
+ */
 
 import type { FastifyInstance } from 'fastify'
 

@@ -1,4 +1,7 @@
-/** Treats null in an optional field of a body as absent: many clients write all their fields. */
+/**
+ * Treats null in an optional field of a body as absent, because many clients write all their
+ * fields.
+ */
 
 /** The parts of a JSON Schema that matter here. */
 interface Schema {
@@ -28,7 +31,9 @@ export function withoutNulls(schema: Schema, value: unknown): unknown {
   )
 }
 
-/** Returns the schema of a body with the nulls that `withoutNulls` accepts. */
+/**
+ * Returns the schema of a body with the nulls that `withoutNulls` accepts, for the API description.
+ */
 export function describeNulls(schema: Schema): Schema {
   const { properties, items } = schema
   if (items) return { ...schema, items: describeNulls(items) }

@@ -67,7 +67,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Adds to the schema of a route what its scope and its path say. */
+/** Completes the schema of a route with what its scope and its path imply. */
 const describeRoute: SwaggerTransform = ({ schema: own, url, route: { config, method } }) => {
   const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
   const scope = config?.scope
@@ -92,7 +92,7 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   share_id: 'As returned when the share was created.',
 }
 
-/** Returns the schema of the parameter in a path, if there is one. */
+/** Returns a schema for the parameter in a path, if there is one. */
 function pathParameters(url: string): { params?: object } {
   const [, name = ''] = /:(\w+)/.exec(url) ?? []
   const description = PATH_PARAMETERS[name]
@@ -100,7 +100,10 @@ function pathParameters(url: string): { params?: object } {
   return { params: { type: 'object', properties: { [name]: { type: 'string', description } } } }
 }
 
-/** Returns the errors of all calls that need such a scope, or without one, of all by admins. */
+/**
+ * Returns the errors that every call with this scope may get; without a scope, those of every admin
+ * call.
+ */
 function commonErrors(scope: string | undefined, method: string | string[]): Errors {
   if (scope === 'any') return [401, 'ACCOUNT_DISABLED', 500]
   if (scope) return [401, 403, 500]
@@ -109,7 +112,10 @@ function commonErrors(scope: string | undefined, method: string | string[]): Err
 
 type Errors = readonly (number | ErrorCode)[]
 
-/** Returns the responses of an operation: its successes, and its errors by code or by status. */
+/**
+ * Returns the responses of an operation, for its successes and its errors. An error is a code, or a
+ * status for all codes that have it.
+ */
 export function responses(
   success: Record<number, object>,
   errors: Errors = [],
@@ -131,7 +137,9 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Returns whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/** Responses to calls with a key or a share's secret: 429 if there is a limit, and 503. */
+/**
+ * Responses to every call with a key or the secret of a share: 429 if there is a limit, and 503.
+ */
 export const retryResponses = (quota: readonly ErrorCode[] = []) => ({
   429: retryResponse(['RATE_LIMITED', ...quota]),
   503: retryResponse(codesOf(503)),
@@ -180,7 +188,10 @@ function errorResponse(codes: readonly ErrorCode[]) {
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** Returns the API description, with every titled schema once, under `components`. */
+/**
+ * Returns the API description. Every titled schema stands once, under `components`, with references
+ * elsewhere.
+ */
 export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const components: Record<string, Json> = {}
   const extract = (value: Json): Json => {

@@ -23,7 +23,10 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
-/** Returns the items of a page from `limit + 1` rows, and the cursor of the next page, if any. */
+/**
+ * Returns the items of one page, and the cursor of the next page if there is one.
+ * @param rows the rows of the page, and one more if there is a next page
+ */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
@@ -34,7 +37,7 @@ export function pageOf<Row>(
   return { page, next_cursor: last === undefined ? null : cursorOf(startAfter(last)) }
 }
 
-/** A cursor is opaque to clients. */
+/** Returns a cursor, which is opaque to clients. */
 export const cursorOf = (start: PageStart): string =>
   Buffer.from(JSON.stringify([start.created_at, start.id])).toString('base64url')
 

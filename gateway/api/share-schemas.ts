@@ -1,4 +1,7 @@
-/** JSON Schemas of shares, and the check of their request bodies: an extension. */
+/**
+ * JSON Schemas of shares, and the check of their request bodies. All of this is an extension of the
+ * contract.
+ */
 
 import { Type, type Static } from 'typebox'
 import { DAY_SECONDS } from '../../shared/durations.ts'

@@ -9,7 +9,10 @@ declare module 'fastify' {
   }
 }
 
-/** Traces the calls of this scope, each until its answer begins: a status stream may last long. */
+/**
+ * Traces the calls of this scope from here on. A trace span ends when its answer begins, because it
+ * must not last as long as a status stream.
+ */
 export function installTracing(app: FastifyInstance): void {
   if (!isTracing()) return
   app.decorateRequest('span', null)

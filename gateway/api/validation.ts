@@ -53,7 +53,8 @@ export const checkWebhookTest = checkOf(WebhookTestRequest)
 
 /**
  * Checks the body of a separation.
- * @param metadataText the compact JSON of its metadata, with numbers as the client wrote them
+ * @param metadataText the compact JSON of the body's metadata, with numbers as the client wrote
+ *   them
  * @throws ServiceError that names the first mistake in a body of endpoint 5
  */
 function checkSeparation(body: unknown, metadataText?: string): Submission {
@@ -99,7 +100,10 @@ const checkTop = (
   webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
 })
 
-/** Trims texts, and normalizes prompts to NFC: limits hold for texts as they are stored. */
+/**
+ * Trims texts, and normalizes prompts to Unicode's NFC, because limits apply to texts as they are
+ * stored.
+ */
 function withTrimmedText(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
   const { prompt, prompts, audio_url: url } = Object(input) as Record<string, unknown>
@@ -254,13 +258,13 @@ export function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static
 
 /**
  * Returns the body without the optional fields that are null.
- * @throws ServiceError that names the first mistake in it
+ * @throws ServiceError that names the first mistake in the body
  */
 export function checkBody(validator: Validator, input: unknown): unknown {
   const body = withoutNulls(validator.Type() as TObject, input)
-  const unfit = unfitTextAt(knownFields(validator, body))
-  if (unfit !== undefined) {
-    const param = dottedPath(unfit)
+  const unstorable = unstorableTextAt(knownFields(validator, body))
+  if (unstorable !== undefined) {
+    const param = dottedPath(unstorable)
     throw new ServiceError('INVALID_PARAMETER', {
       message: `${param || 'The body'} has text with U+0000, or that is not well-formed Unicode.`,
       ...(param && { param }),
@@ -279,19 +283,22 @@ function knownFields(validator: Validator, body: unknown): unknown {
   return Object.fromEntries(knownEntries)
 }
 
-/** Text that cannot be stored: U+0000, which databases refuse, and unpaired surrogates. */
-const UNFIT = /[\0\p{Cs}]/u
+/** Matches text that cannot be stored: U+0000, which databases refuse, and unpaired surrogates. */
+const UNSTORABLE = /[\0\p{Cs}]/u
 
-/** Returns the JSON Pointer of the first value or name with such text, or undefined. */
-function unfitTextAt(body: unknown): string | undefined {
+/**
+ * Returns the JSON Pointer of the first value or name in `body` with such text, or undefined if
+ * there is none.
+ */
+function unstorableTextAt(body: unknown): string | undefined {
   const waiting = [{ value: body, pointer: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     // a loop, because recursion could be too deep
     const { value, pointer } = next
-    if (typeof value === 'string' && UNFIT.test(value)) return pointer
+    if (typeof value === 'string' && UNSTORABLE.test(value)) return pointer
     if (value === null || typeof value !== 'object') continue
     for (const [name, child] of Object.entries(value).reverse()) {
-      if (UNFIT.test(name)) return pointer
+      if (UNSTORABLE.test(name)) return pointer
       waiting.push({ value: child, pointer: `${pointer}/${escapePointer(name)}` })
     }
   }
@@ -348,7 +355,10 @@ const pointerParts = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** Turns `/input/spans/2/end` into `input.spans[2].end`, cut to a length. */
+/**
+ * Turns `/input/spans/2/end` into `input.spans[2].end`. Its length is limited, because clients may
+ * choose names of any length.
+ */
 const dottedPath = (pointer: string): string =>
   pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
     if (/^\d+$/.test(part)) return `${path}[${part}]`

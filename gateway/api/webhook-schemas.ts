@@ -1,4 +1,7 @@
-/** JSON Schemas of the webhook events (contract 6.1), for the API description and their maker. */
+/**
+ * JSON Schemas of the webhook events (contract 6.1), for the API description and the code that
+ * makes the events.
+ */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from './list-schemas.ts'

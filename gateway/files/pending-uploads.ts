@@ -1,6 +1,6 @@
 /**
- * Accepts what clients have uploaded to a bucket, which does not announce uploads: the gateway
- * looks for one when a client names the file, and in the sweeper.
+ * Accepts what clients have uploaded to a bucket at a presigned address. A bucket does not announce
+ * uploads, so the gateway looks for one when a client names the file, and in the sweeper.
  */
 
 import type { Clock } from '../../shared/clock.ts'
@@ -31,7 +31,10 @@ interface PendingUploadDeps {
 /** Accepts uploads to a bucket. With a local disk there is nothing to accept. */
 export class PendingUploads {
   readonly #deps: PendingUploadDeps
-  /** By file id, because a second check at once could replace what the first has accepted. */
+  /**
+   * By file id, so that a file is never checked twice at once: one check could replace what the
+   * other has accepted.
+   */
   readonly #accepting = new Map<string, Promise<FileRow>>()
 
   constructor(deps: PendingUploadDeps) {
@@ -50,7 +53,10 @@ export class PendingUploads {
     return accepted
   }
 
-  /** Accepts every upload that a file awaits, and deletes the others. Failures do not stop it. */
+  /**
+   * Accepts every upload that a file awaits, and deletes the others. A failure does not stop the
+   * rest.
+   */
   async acceptAll(): Promise<void> {
     const { mediaStore: bucket, log } = this.#deps
     if (bucket.kind !== 's3') return
@@ -88,6 +94,9 @@ export class PendingUploads {
 const isAwaited = (file: FileRow): boolean =>
   file.uploaded_at === null && file.media_removed_at === null
 
-/** Returns whether an upload has the right length, which not every store checks, and is in time. */
+/**
+ * Returns whether an upload has the right length and came in time. Not every store refuses a body
+ * of another length.
+ */
 const fits = ({ bytes, arrivedAt }: PendingUpload, file: FileRow): boolean =>
   bytes === file.file_size && arrivedAt <= Date.parse(file.expires_at)

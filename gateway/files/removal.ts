@@ -22,7 +22,11 @@ export interface RemovalDeps {
   log: Logger
 }
 
-/** Deletes media that is noted for deletion; what fails stays noted. Returns how many keys. */
+/**
+ * Deletes the bytes of media that the database has noted for deletion. Keys that cannot be deleted
+ * now stay noted, and the sweeper retries them.
+ * @returns how many keys were deleted
+ */
 export async function removeMedia(
   { store, mediaStore, clock, log }: RemovalDeps,
   keys: readonly string[],
@@ -43,7 +47,10 @@ export async function removeMedia(
   return removed.length
 }
 
-/** Returns a file of the account. @throws ServiceError `NOT_FOUND` */
+/**
+ * Returns a file of the account.
+ * @throws ServiceError `NOT_FOUND` if the account has none with this id
+ */
 export async function findOwnFile({ store }: { store: Store }, accountId: string, fileId: string) {
   const file = await findFile(store, fileId)
   if (file?.account_id === accountId) return file
@@ -52,7 +59,7 @@ export async function findOwnFile({ store }: { store: Store }, accountId: string
 
 /**
  * Deletes a file and its bytes, even if it is still to be uploaded.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if it was deleted in the meantime
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
  */
 export async function removeFile(deps: RemovalDeps, { file_id: fileId }: Pick<FileRow, 'file_id'>) {
   assertDeleted(await deleteFile(deps.store, fileId, isoTime(deps.clock.now())), 'file')

@@ -91,7 +91,10 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   }
 }
 
-/** Takes pages until one is not full, yields to the event loop in between, and returns the sum. */
+/**
+ * Takes page after page until one is not full, and yields to the event loop in between. Returns the
+ * sum.
+ */
 async function untilNone(takePage: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

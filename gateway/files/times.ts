@@ -8,7 +8,10 @@ import type { Settings } from '../config.ts'
 export const keptUntil = (uploadedAt: number, { fileHours }: Settings<'fileHours'>): string =>
   isoTime(uploadedAt + fileHours * HOUR_MS)
 
-/** Returns the times in a file's row from its upload on. @param uploadedAt epoch milliseconds */
+/**
+ * Returns the times in a file's row from its upload on.
+ * @param uploadedAt epoch milliseconds
+ */
 export const uploadTimes = (uploadedAt: number, config: Settings<'fileHours'>) => ({
   uploaded_at: isoTime(uploadedAt),
   expires_at: keptUntil(uploadedAt, config),

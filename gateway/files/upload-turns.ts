@@ -11,7 +11,8 @@ export class UploadTurns {
   readonly #turns = new Map<string, Turn>()
 
   /**
-   * Runs `upload` to `key` after aborting the one in progress, whose client probably hangs.
+   * Runs `upload` to `key` after aborting the one in progress, because a newer upload comes from a
+   * client whose earlier one hangs.
    * @throws what `upload` throws, which is its signal's reason if a newer upload replaces it
    */
   async replacing<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -23,8 +24,8 @@ export class UploadTurns {
   }
 
   /**
-   * Runs `upload` to `key` unless one is in progress: engines with the same job must not abort each
-   * other's uploads in turn.
+   * Runs `upload` to `key` unless one is in progress, because two engines with the same job must
+   * not abort each other's uploads in turn.
    * @throws ServiceError `RATE_LIMITED` if one is; what `upload` throws
    */
   async alone<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -43,7 +43,8 @@ const MESSAGE_CHARACTERS_MAX = 500
 const FIELD_CHARACTERS_MAX = 200
 
 /**
- * Returns the gRPC status of an error, with message and fields as short as trailers must be.
+ * Returns the gRPC status of an error, with its message and fields cut to lengths that trailers may
+ * have.
  * @param requestId the id of the queue request, if there is one; an invalid id is left out
  */
 export function grpcStatus(error: ServiceError, requestId?: string): StatusError {

@@ -18,7 +18,10 @@ interface Place {
   credentials: grpc.ServerCredentials
 }
 
-/** Listens on an address. @throws StartError when the port is taken */
+/**
+ * Listens on an address.
+ * @throws StartError when the port is taken
+ */
 export async function bind(
   server: grpc.Server,
   { host, port, credentials }: Place,
@@ -33,7 +36,8 @@ export async function bind(
 }
 
 /**
- * Accepts connections of an open socket and hands them to the library, which binds only addresses.
+ * Accepts the connections of an open socket and hands them to the library, which can only bind
+ * addresses.
  */
 export async function adopt(
   server: grpc.Server,

@@ -38,20 +38,20 @@ export interface SeparateOptions {
   wait_seconds?: number
 }
 
-/** Its value's name, or the number of an unknown one. */
-type Enum = string | number
+/** The name of an enum's value, or the number of one that this version does not know. */
+type EnumValue = string | number
 
-type SoundsInput = Omit<Static<typeof AudioSoundsInput>, 'output'> & { output: Enum }
+type SoundsInput = Omit<Static<typeof AudioSoundsInput>, 'output'> & { output: EnumValue }
 
 type SeparationInput = Omit<Static<typeof AudioSeparateInput>, keyof ChangedFields> & ChangedFields
 
-/** The fields of a separation's input that differ from those over HTTP. */
+/** The fields of a separation's input that differ from those of the HTTP API. */
 interface ChangedFields {
-  output: Enum
+  output: EnumValue
   prompt: string
   prompts: string[]
-  acceleration: Enum
-  output_format: Enum
+  acceleration: EnumValue
+  output_format: EnumValue
 }
 
 export interface GetRequest {
@@ -63,8 +63,8 @@ export interface WatchRequest extends GetRequest {
   interval_seconds?: number
 }
 
-/** The message of Cancel and Delete. */
-export type RequestId = Pick<GetRequest, 'request_id'>
+/** The message of Cancel and Delete, which only names a request. */
+export type RequestIdMessage = Pick<GetRequest, 'request_id'>
 
 export interface DeleteFileRequest {
   file_id: string
@@ -98,8 +98,8 @@ const timeText = (ms: number): string =>
 
 /**
  * Returns the equivalent HTTP body, still unchecked.
- * @throws ServiceError `INVALID_REQUEST` for metadata that is not JSON or holds too many values, or
- *   for both a separation and sounds
+ * @throws ServiceError `INVALID_REQUEST` if the metadata is not JSON or holds too many values, or
+ *   if both a separation and sounds are asked for
  */
 export function submitBody({
   input,
@@ -145,12 +145,14 @@ const sourceBody = ({ output, ...source }: SoundsInput): object => ({
   ...(isSet(output) && { output: enumName(output) }),
 })
 
-const isSet = (value: Enum): boolean => !String(value).endsWith('_UNSPECIFIED')
+const isSet = (value: EnumValue): boolean => !String(value).endsWith('_UNSPECIFIED')
 
 /**
- * Returns an enum's value as in the HTTP API. An unknown one is a number, which is refused later.
+ * Returns an enum's value as the HTTP API writes it. An unknown value is a number, which is refused
+ * later.
  */
-const enumName = (value: Enum): Enum => (typeof value === 'string' ? value.toLowerCase() : value)
+const enumName = (value: EnumValue): EnumValue =>
+  typeof value === 'string' ? value.toLowerCase() : value
 
 function parseMetadata(text: string): unknown {
   try {

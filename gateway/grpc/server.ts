@@ -26,7 +26,7 @@ import {
   type GetRequest,
   type ListReply,
   type ListRequest,
-  type RequestId,
+  type RequestIdMessage,
   type Separation,
   type SeparateReply,
   type SeparateRequest,
@@ -103,7 +103,8 @@ interface GrpcOptions {
 }
 
 /**
- * Listens on `host:port`, port 0 being any free one, or with `fd` on that open socket.
+ * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
+ * instead.
  * @throws StartError when the port is taken
  */
 export async function startGrpcServer(
@@ -136,8 +137,8 @@ export async function startGrpcServer(
 
 /**
  * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
- * message is incomplete by then. Calls that stream their request have a deadline of their own
- * (separate-stream.ts).
+ * message is incomplete by then. Only a stream of responses may continue, once its request is
+ * complete. Calls that stream their request have a deadline of their own (separate-stream.ts).
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>
@@ -193,11 +194,11 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
     const logs = request.logs ? await readLogs(deps.store, row.request_id) : undefined
     return separationWithResult(deps, row, await statusOf(deps, row, logs))
   }),
-  Cancel: unary(deps, async (accountId, request: RequestId): Promise<Separation> => {
+  Cancel: unary(deps, async (accountId, request: RequestIdMessage): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
     return separationOf(await statusOf(deps, await cancel(deps, row)))
   }),
-  Delete: unary(deps, async (accountId, request: RequestId): Promise<object> => {
+  Delete: unary(deps, async (accountId, request: RequestIdMessage): Promise<object> => {
     await remove(deps, await findOwn(deps, accountId, request.request_id))
     return {}
   }),

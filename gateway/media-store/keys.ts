@@ -27,7 +27,10 @@ export const livePreviewKey = (requestId: string): string => placeKey(requestId,
 export const livePartKey = (requestId: string, part: number): string =>
   `${livePreviewKey(requestId)}/${part}`
 
-/** Returns the file or request that owns the media under a key, or undefined for other keys. */
+/**
+ * Returns the file or request to which the media under a key belongs, or undefined for a key of
+ * another form.
+ */
 export function ownerOf(key: string): { table: 'files' | 'requests'; id: string } | undefined {
   const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
   return id === undefined ? undefined : { table: kind === 'inputs' ? 'files' : 'requests', id }

@@ -1,4 +1,7 @@
-/** Media in a local folder, which the routes under `/media` serve. Staged media has no key yet. */
+/**
+ * Media in a local folder, which the gateway's routes under `/media` receive and serve. Staged
+ * media, which has no key yet, is in a folder of its own.
+ */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -49,7 +52,9 @@ export interface LocalDiskOptions {
   signingKeys: Keys
   /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
-  /** Uploads that would leave less free are refused: the database may be on the same disk. */
+  /**
+   * An upload that would leave less free is refused, because the database may be on the same disk.
+   */
   freeBytesMin: number
   /** True if other gateways may be writing to the folder. */
   isShared: boolean
@@ -180,7 +185,10 @@ class MediaFolder implements LocalDisk {
     )
   }
 
-  /** @param newPaths paths by the names below the key; an empty name means the key itself */
+  /**
+   * @param newPaths paths of files that belong in one folder, by their names below the key; an
+   *   empty name means the key itself
+   */
   #staged(newPaths: ReadonlyMap<string, string>): StagedMedia {
     return {
       place: async (key) => {
@@ -281,7 +289,10 @@ async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promis
   await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
-/** Makes a file private and durable. Fails for anything else, such as a link or a pipe. */
+/**
+ * Makes a file private and durable. Fails for anything that is not a file, such as a link or a
+ * pipe.
+ */
 async function makeDurable(path: string): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -40,7 +40,10 @@ export const OWNER_KEY = 'winnow-installation'
 export interface BaseMediaStore {
   /** The place of the media, for people. */
   readonly place: string
-  /** Returns the id of the installation to which the place belongs, or undefined. */
+  /**
+   * Returns the id of the installation to which the place belongs, or undefined if it belongs to
+   * none.
+   */
   owner(): Promise<string | undefined>
   /** Claims the place for an installation. Call it only if the place belongs to none. */
   claim(installationId: string): Promise<void>
@@ -59,7 +62,10 @@ export interface BaseMediaStore {
 /** A local folder, behind the gateway's routes under `/media`. */
 export interface LocalDisk extends BaseMediaStore {
   kind: 'local disk'
-  /** Checks the signed query of a request to the address of `key`. `now`: epoch milliseconds. */
+  /**
+   * Checks the signed query of a request to the address of `key`.
+   * @param now epoch milliseconds
+   */
   check(
     method: SignedMethod,
     key: string,
@@ -75,12 +81,14 @@ export interface LocalDisk extends BaseMediaStore {
   /** SCRATCH_DIR of the engines on this host; undefined if none is known. */
   readonly engineFolder: string | undefined
   /**
-   * Like `stage`, but takes over complete files in `engineFolder`, by part, without reading them.
-   * They are placed below one key, each under its part. Returns undefined if one cannot be taken
-   * over, because it is missing, on another disk or another user's.
+   * Like `stage`, but takes over complete files in `engineFolder`, by part, without reading or
+   * copying their bytes. They are placed below one key, each under its part. Returns undefined if
+   * one of them cannot be taken over, because it is missing, on another disk or another user's.
    */
   adopt(names: ReadonlyMap<string, string>): Promise<StagedMedia | undefined>
-  /** Copies what is stored under `key` into a folder of `engineFolder`, or returns false. */
+  /**
+   * Copies what is stored under `key` into a folder of `engineFolder`. Returns false if that fails.
+   */
   handOver(key: string, folderName: string): Promise<boolean>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
@@ -117,9 +125,14 @@ export interface MediaReply {
 /** A bucket of an S3-compatible store, behind presigned addresses. */
 export interface Bucket extends BaseMediaStore {
   kind: 's3'
-  /** Returns what the client has put at the upload address of `key`, or undefined. */
+  /**
+   * Returns what the client has put at the upload address of `key`, or undefined if there is
+   * nothing yet.
+   */
   pendingUploadOf(key: string): Promise<PendingUpload | undefined>
-  /** Copies an upload to its key. Returns false if the client has uploaded again meanwhile. */
+  /**
+   * Copies an upload to its key. Returns false if the client has uploaded again in the meantime.
+   */
   accept(pendingUpload: PendingUpload): Promise<boolean>
   /** Deletes what a client has put at the upload address of `key`. */
   dropPendingUpload(key: string): Promise<void>

@@ -24,7 +24,10 @@ export async function* piecesOf(body: Readable, limits: StageLimits): AsyncGener
   if (exact !== undefined && bytes < exact) throw tooSmall(bytes, exact)
 }
 
-/** Yields the pieces of `body`. Throws if none arrives for too long, or the signal aborts. */
+/**
+ * Yields the pieces of `body`. Throws if nothing arrives for too long, and as soon as the signal
+ * aborts, even while nothing arrives.
+ */
 async function* timelyPieces(
   body: Readable,
   { silentMsMax, signal }: StageLimits,

@@ -55,7 +55,8 @@ const SECONDS_MAX = 7 * DAY_SECONDS
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 
 /**
- * Opens an existing bucket with the credentials that Amazon's SDK finds.
+ * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine).
  * @throws StartError saying why the bucket cannot be used
  */
 export async function openBucket(options: BucketOptions): Promise<Bucket> {

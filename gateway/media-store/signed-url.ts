@@ -45,9 +45,9 @@ export function signPath(key: string, claims: Claims): string {
 }
 
 /**
- * Checks the query of a signed URL in constant time. Returns its claims; `expired` if only its time
- * is over; otherwise `forged`.
+ * Checks the query of a signed URL in constant time.
  * @param now epoch milliseconds
+ * @returns the claims, `expired` if the signature is right but its time is over, otherwise `forged`
  */
 export function checkSignedQuery(
   key: string,

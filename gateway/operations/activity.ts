@@ -47,10 +47,16 @@ export const Activity = Type.Object(
 )
 export type Activity = Static<typeof Activity>
 
-/** Requests are counted again only after this long, because a day may have 100,000. */
+/**
+ * Requests are counted again only after this long, however many pages ask, because a day may have
+ * 100,000.
+ */
 const COUNTED_MS_MAX = 30_000
 
-/** Returns a function that describes the last day, as it was half a minute ago at most. */
+/**
+ * Returns a function that describes the last day, as it was at most half a minute ago. All gateways
+ * count the same requests.
+ */
 export function createActivity(deps: ActivityDeps): () => Promise<Activity> {
   let last: { at: number; activity: Promise<Activity> } | undefined
   return () => {

@@ -193,7 +193,10 @@ export async function allDeliveries(
   return { object: 'list', data, next_cursor }
 }
 
-/** Returns the record of changes, newest first. `action` is any text of a client. */
+/**
+ * Returns the record of changes, newest first.
+ * @param action any text, as a client may have sent it
+ */
 export async function allChanges(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, accountId, action }: PageQuery & { action: string | undefined },
@@ -208,7 +211,9 @@ export async function allChanges(
   return { object: 'list', data: page.map(({ change_id: _, ...shown }) => shown), next_cursor }
 }
 
-/** Returns the usage of each account in the last days, and how its media grew within a day. */
+/**
+ * Returns the usage of each account in the last days, and how its stored media grew within a day.
+ */
 export async function usageOfAll({
   store,
   clock,
@@ -227,7 +232,10 @@ export async function usageOfAll({
   return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: expiring }
 }
 
-/** Cancels a request, and records who did. @throws ServiceError `NOT_FOUND`; `REQUEST_FINISHED` */
+/**
+ * Cancels a request of any account, and records who did.
+ * @throws ServiceError `NOT_FOUND`; `REQUEST_FINISHED`
+ */
 export async function cancelForAccount(
   deps: CancelDeps & ChangeDeps & OverviewDeps,
   requestId: string,
@@ -242,7 +250,8 @@ export async function cancelForAccount(
 }
 
 /**
- * Sends a webhook again, and records who did. @throws ServiceError `NOT_FOUND`; `RESULT_NOT_READY`
+ * Sends the webhook of a request of any account again, and records who did.
+ * @throws ServiceError `NOT_FOUND`; `RESULT_NOT_READY`
  */
 export async function redeliverForAccount(deps: RedeliveryDeps & ChangeDeps, requestId: string) {
   const row = await findAny(deps.store, requestId)

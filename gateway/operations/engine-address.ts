@@ -11,9 +11,9 @@ const RESOLVE_MS_MAX = 2_000
 const ADDRESS = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
 
 /**
- * Returns a function that connects to an engine at `host:port`. A name is looked up once, so that
- * the address that is checked is the one that is called. It throws for an address in none of the
- * networks.
+ * Returns a function that connects to an engine at `host:port`. A name is looked up only once, so
+ * that the address that is checked is the one that is called. The function throws an Error if the
+ * address has another form or is in none of the networks.
  */
 export function engineConnector(
   networks: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * Shows and changes the models of engines, and drains engines, for admins. The engines hold the
- * truth, so every gateway shows and changes the same.
+ * truth, so every gateway shows and changes the same models.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,7 +42,10 @@ interface EngineLists {
   catalogue: CatalogueModel[]
 }
 
-/** Returns the models of all engines that answer, first those that engines have, by preference. */
+/**
+ * Returns the models of all engines that answer: first those that engines have, in order of
+ * preference, then those that could be fetched.
+ */
 export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
   const answers = await engineRegistry.askEach(listsOf)
   const lists = answers.flatMap(({ engineId, answer }) =>
@@ -108,9 +111,10 @@ function presentFetch({ state, bytes, bytes_total }: FetchProgress) {
 }
 
 /**
- * Makes engines fetch a model. Each goes on while this gateway follows it.
+ * Makes engines fetch a model. A fetch goes on as long as this gateway follows it, which is until
+ * it ends.
  * @throws ServiceError `NOT_FOUND` if no engine knows the model; `INVALID_PARAMETER` if its licence
- *   must be accepted; like `outcome`
+ *   must be accepted; what `outcome` throws
  */
 export async function fetchModel(
   deps: ModelDeps,
@@ -149,7 +153,8 @@ async function findFetchable(
 }
 
 /**
- * Makes an engine fetch a model, over a connection that lasts as long. Resolves once it has begun.
+ * Makes an engine fetch a model, over a connection that lasts as long as the fetch. Resolves once
+ * the engine has begun.
  */
 async function followFetch(
   { engineRegistry, log }: ModelDeps,
@@ -172,7 +177,10 @@ async function followFetch(
   }
 }
 
-/** Makes engines load or unload an installed model. @throws ServiceError like `outcome` */
+/**
+ * Makes engines load or unload an installed model.
+ * @throws ServiceError like `outcome`
+ */
 export async function changeModel(
   deps: ModelDeps,
   change: 'load' | 'unload',
@@ -225,7 +233,7 @@ interface ModelChange {
 
 /**
  * Records a change that an engine has accepted, and returns the model as it is now.
- * @throws ServiceError if none has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason,
+ * @throws ServiceError if no engine has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
  *   `SERVICE_UNAVAILABLE`
  */
 async function outcome(
@@ -270,8 +278,8 @@ async function noEngine(
 const DRAIN_MS = 10 * MINUTE_MS
 
 /**
- * Makes an engine end its jobs and take no more until it is started again.
- * @throws ServiceError `NOT_FOUND` or `SERVICE_UNAVAILABLE` if the engine does not answer
+ * Makes an engine finish its jobs and take no more until it is started again.
+ * @throws ServiceError `NOT_FOUND`, or `SERVICE_UNAVAILABLE` if the engine does not answer
  */
 export async function drainEngine(deps: ModelDeps, engineId: string): Promise<DrainedEngine> {
   const answers = await deps.engineRegistry.askEach(async (client) => {

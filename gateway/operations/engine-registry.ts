@@ -1,7 +1,7 @@
 /**
  * Keeps track of engines, which announce themselves and are called over gRPC. Whoever can announce
- * one can announce thousands, so their number is bounded, and those that have not answered yet are
- * called a few at a time and give way to others when they fail.
+ * one engine can announce thousands, so their number is bounded. Those that have not answered yet
+ * are called a few at a time, and give way to others when they fail.
  */
 
 import type { Clock } from '../../shared/clock.ts'
@@ -50,7 +50,10 @@ interface Member {
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
-  /** An announcement with another one means that the models have changed. */
+  /**
+   * If the next announcement has another version, the models have changed, and the engine is asked
+   * again at once.
+   */
   modelsVersion: number
   /** Made for the first call; removed if the engine does not answer. */
   client?: Promise<EngineClient> | undefined
@@ -112,11 +115,15 @@ export class EngineRegistry {
     return this.#members.size
   }
 
+  /** Returns the descriptions of all engines that answer. */
   async describe(): Promise<EngineDescription[]> {
     return (await this.#described()).map(({ description }) => description)
   }
 
-  /** Returns the last descriptions without waiting, and asks engines whose description is old. */
+  /**
+   * Returns the last descriptions without waiting. Engines whose description is old are asked
+   * again.
+   */
   lastDescriptions(): EngineDescription[] {
     void this.describe()
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
@@ -130,7 +137,10 @@ export class EngineRegistry {
     return (await Promise.all(surveyed)).filter((answer) => answer !== undefined)
   }
 
-  /** Asks every engine that answers, or only the one that is named. Returns what each answered. */
+  /**
+   * Asks every engine that answers, or only the one that is named.
+   * @returns what each has answered, or why it has not
+   */
   async askEach<T>(
     ask: (client: EngineClient, engineId: string) => Promise<T>,
     engineId?: string,
@@ -144,7 +154,10 @@ export class EngineRegistry {
     return engines.map((member, i) => ({ engineId: member.engineId, answer: answers[i]! }))
   }
 
-  /** Opens a connection to an engine that the caller closes. @throws Error if it is gone */
+  /**
+   * Opens a separate connection to an engine for a long call. The caller closes it.
+   * @throws Error if the engine is gone
+   */
   async connectTo(engineId: string): Promise<EngineClient> {
     const member = this.#members.get(engineId)
     if (!member) throw new Error(`The engine ${engineId} is gone.`)
@@ -217,7 +230,10 @@ export class EngineRegistry {
     return undefined
   }
 
-  /** Calls an engine. Resolves with undefined if it cannot be called or does not answer. */
+  /**
+   * Calls an engine. Resolves like `ask`, or with undefined if the engine cannot be called or does
+   * not answer.
+   */
   async #ask<T>(
     member: Member,
     ask: (client: EngineClient) => Promise<T>,
@@ -245,7 +261,8 @@ export class EngineRegistry {
   }
 
   /**
-   * Asks an engine for its description, but one that was asked just now at its next announcement.
+   * Asks an engine for its description again. If it was asked just now, that waits for its next
+   * announcement.
    */
   #modelsChanged(member: Member, modelsVersion: number): void {
     const { described, state } = member

@@ -98,6 +98,7 @@ export interface FleetDeps {
   clock: Clock
 }
 
+/** Returns the present state of the fleet, without engines that do not answer. */
 export async function describeFleet({
   store,
   engineRegistry,

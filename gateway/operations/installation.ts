@@ -1,6 +1,6 @@
 /**
  * Checks whether the database and the media belong together. A gateway deletes media that its
- * database does not name, so two installations in one bucket would delete each other's.
+ * database does not name, so in a bucket shared by two installations each would delete the other's.
  */
 
 import { StartError } from '../../shared/process/lifecycle.ts'
@@ -12,7 +12,8 @@ import type { InstallationRow } from '../store/schema/tables.ts'
 /**
  * Claims the place of the media for this installation, if its media has no place yet and the place
  * belongs to none.
- * @throws StartError if the place is another installation's, or the media of this one is elsewhere
+ * @throws StartError if the place belongs to another installation, or if the media of this one is
+ *   elsewhere
  */
 export async function claimMedia(
   store: Store,

@@ -1,4 +1,7 @@
-/** Counts what the gateway has done. No label names a request, a key or an account: few series. */
+/**
+ * Counts what the gateway has done since its start. No label names a request, a key or an account,
+ * which keeps the number of series small.
+ */
 
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'

@@ -1,4 +1,6 @@
-/** JSON Schemas of the models of engines, for admins: an extension. */
+/**
+ * JSON Schemas of the models of engines, for admins. All of this is an extension of the contract.
+ */
 
 import { Type, type Static } from 'typebox'
 import { listOf } from '../api/list-schemas.ts'

@@ -19,8 +19,8 @@ export interface ReadinessDeps {
 }
 
 /**
- * When it is `degraded`, requests wait for an engine or for space on the disk, or the model that
- * answers them depends on the engine.
+ * When it is `degraded`, requests are accepted, but they wait for an engine or for space on the
+ * disk, or the model that answers them depends on the engine.
  */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'

@@ -24,7 +24,10 @@ interface StateDeps {
   log: Logger
 }
 
-/** A part of Prometheus's 10 s, so that the other metrics are served while the database hangs. */
+/**
+ * The database gets only a part of the 10 s that Prometheus waits, so that the other metrics are
+ * served while it hangs.
+ */
 const DATABASE_MS_MAX = 2_000
 
 interface Work {
@@ -32,7 +35,11 @@ interface Work {
   left: readonly EngineSeconds[] | null
 }
 
-/** Returns a function that makes all metrics, without those of a database that does not answer. */
+/**
+ * Returns a function that makes all metrics, in the text format of Prometheus. While the database
+ * does not answer, the metrics that are counted in it are left out. An estimate that takes too long
+ * is left out alone.
+ */
 export function createMetricsText(deps: StateDeps): () => Promise<string> {
   const { store, clock, log, queueEstimates } = deps
   const count = askedWithin(log, () => countWork(store, isoTime(clock.now())))
@@ -44,7 +51,8 @@ export function createMetricsText(deps: StateDeps): () => Promise<string> {
 }
 
 /**
- * Returns a function that asks the database once at a time; null if that fails or takes too long.
+ * Returns a function that asks the database, and resolves with null if that fails or takes too
+ * long. Only one question is open at a time.
  */
 function askedWithin<T>(log: Logger, ask: () => Promise<T>) {
   let asking: Promise<T | null> | undefined

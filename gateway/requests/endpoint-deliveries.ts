@@ -31,7 +31,10 @@ export interface TestDeps {
   config: { encryptionKeys: Keys }
 }
 
-/** Posts a test event to an endpoint, even a disabled one. @throws ServiceError `RATE_LIMITED` */
+/**
+ * Posts a test event to an endpoint, even a disabled one, and waits for the answer.
+ * @throws ServiceError `RATE_LIMITED`
+ */
 export function testEndpoint(
   { clock, webhookTester, config }: TestDeps,
   row: WebhookEndpointRow,
@@ -65,8 +68,9 @@ export interface ReplayDeps extends OwnKeyDeps {
 }
 
 /**
- * Sends the deliveries of a range of time, in `body`, again, with the same ids and bodies, oldest
- * first. It goes in steps: if the gateway is killed, a part of them is due.
+ * Sends the deliveries of a range of time again, with the same ids and bodies, oldest first. The
+ * range is in `body`, a ReplayRequest. They become due in steps, so if the gateway is killed, only
+ * a part of them is due.
  * @throws ServiceError what is wrong with `body`; `INVALID_PARAMETER` for a disabled endpoint;
  *   `RATE_LIMITED`
  */
@@ -103,7 +107,10 @@ export async function replay(
   return { replayed, next_since: last.created_at }
 }
 
-/** Counts a replay, which posts much for one call. @throws ServiceError `RATE_LIMITED` */
+/**
+ * Counts a replay, which posts much for one call.
+ * @throws ServiceError `RATE_LIMITED`
+ */
 const countReplay = (
   deps: ReplayDeps,
   { endpoint_id, account_id }: WebhookEndpointRow,

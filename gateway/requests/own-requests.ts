@@ -27,7 +27,10 @@ import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 import type { Store } from '../store/database.ts'
 import type { Settings } from '../config.ts'
 
-/** Returns a request of the account. @throws ServiceError `NOT_FOUND` */
+/**
+ * Returns a request of the account.
+ * @throws ServiceError `NOT_FOUND` if the account has none with this id
+ */
 export async function findOwn({ store }: { store: Store }, accountId: string, requestId: string) {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
@@ -41,7 +44,10 @@ export interface StatusDeps {
   config: Settings<'publicUrl'>
 }
 
-/** Returns a page of the account's requests that match the filters, newest first. */
+/**
+ * Returns a page of the account's requests that match the filters, newest first. For any page but
+ * the first, `cursor` is the `next_cursor` of the page before.
+ */
 export async function list(
   deps: StatusDeps,
   accountId: string,
@@ -90,7 +96,11 @@ export interface ResultDeps extends MediaPresenter {
   clock: Clock
 }
 
-/** Returns the result of a request. @throws ServiceError like `assertResult` */
+/**
+ * Returns the result of a request.
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
+ *   expired
+ */
 export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyResultResponse> {
   assertResult(row, deps.clock.now())
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
@@ -99,7 +109,7 @@ export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyRe
 /**
  * Checks that a request has a result.
  * @param now epoch milliseconds
- * @throws ServiceError `RESULT_NOT_READY`; `REQUEST_FAILED`; `NOT_FOUND` once its outputs have
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
  *   expired
  */
 export function assertResult(row: RequestRow, now: number): void {
@@ -110,7 +120,10 @@ export function assertResult(row: RequestRow, now: number): void {
   })
 }
 
-/** @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`, about the field `param` if any */
+/**
+ * @param param the field that named the request, if any
+ * @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`
+ */
 export function assertCompleted(row: RequestRow, param?: string): void {
   const field = param === undefined ? {} : { param }
   if (row.status === 'FAILED') {
@@ -124,7 +137,10 @@ export function assertCompleted(row: RequestRow, param?: string): void {
   }
 }
 
-/** @throws ServiceError `INVALID_PARAMETER` for a list of sounds */
+/**
+ * @param param the field that named the request, if any
+ * @throws ServiceError `INVALID_PARAMETER` for a list of sounds
+ */
 export function assertHasOutputs(row: RequestRow, param?: string): void {
   if (row.kind === 'separate') return
   throw new ServiceError('INVALID_PARAMETER', {
@@ -133,7 +149,10 @@ export function assertHasOutputs(row: RequestRow, param?: string): void {
   })
 }
 
-/** Returns whether a request is completed and its outputs are kept. `now`: epoch milliseconds. */
+/**
+ * Returns whether a request is completed and its outputs are still kept.
+ * @param now epoch milliseconds
+ */
 export const hasResult = (row: RequestRow, now: number): boolean =>
   row.status === 'COMPLETED' &&
   row.media_removed_at === null &&
@@ -150,8 +169,10 @@ export interface CancelDeps extends FinishDeps, WithdrawDeps {
 export type RemoveDeps = CancelDeps & RemovalDeps
 
 /**
- * Cancels a request, and removes its job from the queue or its engine. The row changes first, so
- * that it is canceled even if neither responds. @throws ServiceError `REQUEST_FINISHED`
+ * Fails a request with the code `CANCELED`, and removes its job from the queue or its engine. The
+ * row changes first, so that the request is canceled even if neither the broker nor the engine
+ * responds.
+ * @throws ServiceError `REQUEST_FINISHED`
  */
 export async function cancel(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
   const canceled = await stop(deps, row)
@@ -166,7 +187,10 @@ export const alreadyFinished = ({ status }: RequestRow): ServiceError =>
     message: `The request has already finished: it is ${status}.`,
   })
 
-/** Cancels a request, with `also` in the transaction. Returns false if it has finished already. */
+/**
+ * Cancels a request. Returns false if it has finished already.
+ * @param also runs in the same transaction
+ */
 export async function stop(
   deps: CancelDeps,
   { request_id: requestId }: RequestRow,
@@ -183,8 +207,9 @@ export async function stop(
 }
 
 /**
- * Deletes a request and all that is stored of it, after canceling it if it has not finished.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if it was deleted in the meantime
+ * Deletes a request and everything that is stored of it, after canceling it if it has not finished.
+ * From then on it is unknown, and its webhook is no longer sent.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
  */
 export async function remove(deps: RemoveDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row

@@ -1,4 +1,7 @@
-/** Separates a file, or lists its sounds, in one call, over HTTP or gRPC. */
+/**
+ * Separates a file, or lists its sounds, in one call: receives the file, submits the request and
+ * waits for its end. HTTP and gRPC share it.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
@@ -130,7 +133,10 @@ function withFile(body: unknown, fileId: string) {
   return { ...top, input: { ...input, file_id: fileId } }
 }
 
-/** Waits for the end. Returns undefined after the wait, or if too many streams are open. */
+/**
+ * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
+ * account has too many streams open to wait.
+ */
 async function endOf(
   deps: SeparateDeps,
   key: KeyWithAccount,

@@ -1,4 +1,7 @@
-/** Manages shares: addresses that play a result without a key (docs/decisions/accounts.md). */
+/**
+ * Manages shares, which are addresses that play one result without a key, until a date or until
+ * they are revoked (docs/decisions/accounts.md).
+ */
 
 import { randomBytes } from 'node:crypto'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -119,7 +122,10 @@ export async function openShare({ store, clock }: ShareDeps, secret: string | un
   })
 }
 
-/** Returns the result without anything about its account. @throws ServiceError `NOT_FOUND` */
+/**
+ * Returns the shared result, without anything that identifies its account.
+ * @throws ServiceError `NOT_FOUND` once its outputs are deleted
+ */
 export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Promise<SharedResult> {
   const row = await findRequest(deps.store, share.request_id)
   if (!row) throw new ServiceError('NOT_FOUND')
@@ -137,7 +143,8 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
 }
 
 /**
- * Returns when addresses expire: late enough to play to the end, unless the share expires first.
+ * Returns when addresses expire: late enough that media that is playing can play to its end, unless
+ * the share expires first.
  */
 const addressesEnd = ({ duration }: RequestRow, share: ShareRow, now: number): number =>
   Math.min(now + ADDRESS_MS + 1_000 * (duration ?? 0), Date.parse(share.expires_at))

@@ -1,4 +1,7 @@
-/** Manages webhook endpoints, which get the events of an account (docs/decisions/api.md). */
+/**
+ * Manages webhook endpoints: addresses of an account that receive the events of all its requests,
+ * beside the `webhookUrl` of each (docs/decisions/api.md).
+ */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS, SECOND_MS } from '../../shared/durations.ts'
@@ -118,9 +121,10 @@ const noEndpoint = () =>
   new ServiceError('NOT_FOUND', { message: 'There is no webhook endpoint with this id.' })
 
 /**
- * Changes what `body`, a ChangeEndpointRequest, names. What waits for a disabled endpoint fails.
- * @throws ServiceError `NOT_FOUND`; `INVALID_WEBHOOK_URL`; `RATE_LIMITED`; what is wrong with
- *   `body`
+ * Changes what `body`, a ChangeEndpointRequest, names. If that disables the endpoint, the
+ * deliveries that wait for it fail.
+ * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `INVALID_WEBHOOK_URL`;
+ *   `RATE_LIMITED`
  */
 export async function updateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
   const { url, ...others } = checkChangeEndpoint(body)
@@ -151,7 +155,10 @@ interface RecordedChange {
   setOf: (row: WebhookEndpointRow) => EndpointChange
 }
 
-/** Changes an endpoint, on the record. @throws ServiceError `NOT_FOUND`, `RATE_LIMITED` */
+/**
+ * Changes an endpoint, and records the change.
+ * @throws ServiceError `NOT_FOUND`, `RATE_LIMITED`
+ */
 const change = (
   deps: EndpointDeps,
   endpointId: string,
@@ -167,7 +174,8 @@ const change = (
   })
 
 /**
- * Returns a new secret of an endpoint. The old one signs, too, for the time in `body`.
+ * Gives an endpoint a new secret, and returns it. The old one signs, too, for the time in `body`, a
+ * RotateEndpointRequest.
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `RATE_LIMITED`
  */
 export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
@@ -186,7 +194,10 @@ export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, bod
   return { ...presentEndpoint(row), signing_secret: secret }
 }
 
-/** Deletes an endpoint; what waits for it is not sent. @throws ServiceError `NOT_FOUND` */
+/**
+ * Deletes an endpoint; what waits for it is not sent.
+ * @throws ServiceError `NOT_FOUND`
+ */
 export async function removeEndpoint(deps: EndpointDeps, endpointId: string): Promise<void> {
   await inTransaction(deps.store, async (store) => {
     const row = await findOwnEndpoint(store, deps.caller.account_id, endpointId)

@@ -8,7 +8,10 @@ import { dayParameters } from './common.ts'
 
 const config = { scope: 'any' } as const
 
-/** Extensions: the account that a key belongs to, and what it has used on each day. */
+/**
+ * Extensions: the account that a key belongs to, with its balance, for a key of any scope; and what
+ * the account has used on each day.
+ */
 export function accountRoutes(app: FastifyInstance, deps: AccountDeps & StandingDeps): void {
   app.get(
     '/v1/account',

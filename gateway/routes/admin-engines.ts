@@ -23,9 +23,9 @@ interface ModelRoute {
   Params: { name: string }
 }
 
-const FAILURES = [400, 404, 'MODEL_CONFLICT', 503] as const
+const MODEL_ERRORS = [400, 404, 'MODEL_CONFLICT', 503] as const
 
-/** Extension, for admins: changes the models of engines while they run, and drains engines. */
+/** Extensions, for admins: change the models of engines while they run, and drain engines. */
 export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
   const authored = authoredBy(deps)
   app.get(
@@ -45,7 +45,7 @@ export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): 
         ...describe('fetchModel', 'Download a model and install it'),
         description: 'Stops when the gateway stops; another fetch resumes it.',
         body: FetchModelRequest,
-        response: responses({ 202: AdminModel }, FAILURES),
+        response: responses({ 202: AdminModel }, MODEL_ERRORS),
       },
     },
     async (request, reply) => {
@@ -63,7 +63,7 @@ export function adminEngineRoutes(app: FastifyInstance, deps: EngineModelDeps): 
         schema: {
           ...describe(`${verb}Model`, summary),
           body: ChangeModelRequest,
-          response: responses({ 202: AdminModel }, FAILURES),
+          response: responses({ 202: AdminModel }, MODEL_ERRORS),
         },
       },
       async (request, reply) => {
@@ -85,7 +85,7 @@ function removalRoute(app: FastifyInstance, deps: EngineModelDeps): void {
       schema: {
         ...describe('removeModel', 'Unload a model and remove it, or stop its fetch'),
         querystring: { type: 'object', properties: ChangeModelRequest.properties },
-        response: responses({ 202: AdminModel }, FAILURES),
+        response: responses({ 202: AdminModel }, MODEL_ERRORS),
       },
     },
     async (request, reply) => {

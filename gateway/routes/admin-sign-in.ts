@@ -22,8 +22,8 @@ export type SignInDeps = AccountDeps & SealDeps & { log: Logger; config: AdminCo
 
 /**
  * Sign-in of admins by name. The browser goes from the page to the provider, back to the callback,
- * and then to the page, which takes its session. Only these calls below `/admin` need no
- * credential.
+ * and then to the page, which takes its session. These are the only calls below `/admin` that need
+ * no credential.
  */
 export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { adminToken, oidc, adminUrl } = deps.config

@@ -97,7 +97,10 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   limitRoutes(app, deps)
 }
 
-/** Adds the sessions of the admin page, which the API description leaves out. */
+/**
+ * Adds the sessions of the admin page. The API description leaves them out, like the page's
+ * sessions of API keys.
+ */
 function sessionRoutes(
   app: FastifyInstance,
   deps: AccountDeps & { seals: SignInSeals },
@@ -146,7 +149,10 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
   )
 }
 
-/** Adds the author of a change to the dependencies: the client's address and the admin. */
+/**
+ * Adds the author of a change to the dependencies: the record of changes names the client's address
+ * and the admin.
+ */
 export const authoredBy =
   <Deps extends AccountDeps>(deps: Deps) =>
   ({ client, admin }: { client: string; admin: Admin }) => ({

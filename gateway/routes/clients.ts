@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Settings } from '../config.ts'
 import { hidden } from './common.ts'
 
-/** The kinds of packages; `stable` is a name without the version. */
+/** The kinds of packages; `stable` is the name of the file without the version. */
 const KINDS = [
   {
     ...{ ending: '.tgz', language: 'typescript', stable: 'winnow-client.tgz' },
@@ -20,7 +20,10 @@ const KINDS = [
 
 type ClientsConfig = Settings<'publicUrl' | 'clientsFolder'>
 
-/** Serves the packages of our clients at `/clients`, to anybody. They are small, so read once. */
+/**
+ * Serves the packages of this service's clients at `/clients`, to anybody. They are small, so they
+ * are read once.
+ */
 export function clientRoutes(app: FastifyInstance, { config }: { config: ClientsConfig }): void {
   const packages = readPackages(config.clientsFolder)
   app.get('/clients', hidden, async (_request, reply) => {

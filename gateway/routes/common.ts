@@ -1,4 +1,4 @@
-/** Parts of routes that several of them have. */
+/** Schemas and parameters that several routes have in common. */
 
 /** For routes that the API description leaves out. */
 export const hidden = { schema: { hide: true } }

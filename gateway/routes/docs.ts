@@ -18,7 +18,10 @@ const zip = promisify(gzip)
 
 type DocsConfig = PageAddresses & Settings<'playground' | 'docsFolder'>
 
-/** Serves the documents at `/docs/`, as set-up has made them; sounds by range, as players ask. */
+/**
+ * Serves the documents at `/docs/`, as set-up has made them. Sounds are served by range, because
+ * players ask for that.
+ */
 export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
@@ -51,7 +54,8 @@ interface DocsPage {
 }
 
 /**
- * Returns a function that makes a page once, with this gateway's address and a link to its page.
+ * Returns a function that makes a page of the documents with this gateway's address and a link to
+ * its page. Each page is made once.
  */
 function createPageMaker({ docsFolder, publicUrl, playground }: DocsConfig) {
   const pages = new Map<string, DocsPage>()
@@ -91,7 +95,10 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 }
 
-/** Returns the file of an address: itself, a folder's index page, or a page without its ending. */
+/**
+ * Returns the file that an address means: that file, the index page of a folder, or a page without
+ * its ending.
+ */
 function nameOf(address: string, files: ReadonlySet<string>): string | undefined {
   const candidates = /(^|\/)$/.test(address)
     ? [`${address}index.html`]

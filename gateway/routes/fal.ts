@@ -85,7 +85,10 @@ export function falUrl({ url = '/', headers }: { url?: string; headers: object }
   return falPath(target) ?? url
 }
 
-/** Answers errors as fal does, and accepts `Authorization: Key …`, before the authenticator. */
+/**
+ * Answers errors as fal does, and accepts its `Authorization: Key …`. Install it before the
+ * authenticator.
+ */
 export function installFal(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.authorization = headers.authorization?.replace(/^Key /i, 'Bearer ')
@@ -179,7 +182,8 @@ async function submitFal(
 }
 
 /**
- * Waits for the result. If the wait ends first, cancels the request, which only this call knows.
+ * Waits for the result. Only this call knows the request, so if the wait ends first, the request is
+ * canceled.
  * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute, or once the client is
  *   gone; `RATE_LIMITED` if the account has too many streams open
  */

@@ -19,11 +19,11 @@ interface FileRoute {
   Params: { file_id: string }
 }
 
-/** Endpoints 3 and 4, and extensions: creates, shows, lists and deletes files. */
+/** Endpoints 3 and 4, which create and show a file, and extensions that list and delete files. */
 export function fileRoutes(app: FastifyInstance, deps: Deps): void {
   createRoute(app, deps)
   listRoute(app, deps)
-  oneFileRoutes(app, deps)
+  singleFileRoutes(app, deps)
 }
 
 function createRoute(app: FastifyInstance, deps: Deps): void {
@@ -88,7 +88,7 @@ function listRoute(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-function oneFileRoutes(app: FastifyInstance, deps: Deps): void {
+function singleFileRoutes(app: FastifyInstance, deps: Deps): void {
   const ownFile = ({ accountId, params }: FastifyRequest<FileRoute>) =>
     findOwnFile(deps, accountId, params.file_id)
   app.get<FileRoute>(

@@ -61,7 +61,8 @@ const loadSdk = async () => ({
 
 /**
  * Returns what identifies a call for canceling it. The session is part of it, because two clients
- * with one key may number their calls alike. A client without a session cannot cancel any.
+ * with one key may use the same numbers for their calls. A client without a session cannot cancel
+ * any.
  */
 function callKey({ apiKey, headers, id }: FastifyRequest, rpcId: unknown): string {
   return JSON.stringify([apiKey.key_id, headers[SESSION] ?? id, rpcId])

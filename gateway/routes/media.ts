@@ -30,7 +30,10 @@ interface OutputRoute {
 
 const OCTETS = 'application/octet-stream'
 
-/** Serves downloads at signed addresses, whole or by range. */
+/**
+ * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines, live
+ * previews to clients, outputs to both.
+ */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   inputRoute(app, deps)
   temporaryRoutes(app, deps)
@@ -54,7 +57,10 @@ function inputRoute(app: FastifyInstance, deps: MediaDeps): void {
   )
 }
 
-/** Checkpoints are for engines, with their jobs; the outputs replace a live preview at the end. */
+/**
+ * Serves checkpoints to engines, and live previews, which the outputs replace when the request has
+ * ended.
+ */
 function temporaryRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<{ Params: { request_id: string; segment: string } }>(
     '/media/outputs/:request_id/checkpoint/:segment',
@@ -133,6 +139,9 @@ async function sendMedia(
     .send(body)
 }
 
-/** Returns whether a trusted proxy may send the file: not if nginx would drop CORS headers. */
+/**
+ * Returns whether a trusted proxy asks to send the file itself, and may. For pages of other origins
+ * it may not, because nginx would drop our CORS headers.
+ */
 const mayAccelerate = ({ ips = [], headers }: FastifyRequest): boolean =>
   ips.length > 1 && headers.origin === undefined

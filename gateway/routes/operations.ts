@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { createReadiness, type ReadinessDeps } from '../operations/readiness.ts'
 import { hidden } from './common.ts'
 
-/** Extension, without a key: whether the process is alive, and whether it can take requests. */
+/**
+ * Extension, without a key: tells whether the process is alive, and whether it can take requests.
+ */
 export function operationsRoutes(app: FastifyInstance, deps: ReadinessDeps): void {
   const readiness = createReadiness(deps)
   app.get('/healthz', hidden, async () => ({ status: 'ok' }))

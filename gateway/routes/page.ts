@@ -20,10 +20,16 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The compressed copies of a file that a browser may accept, smallest first. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const
 
-/** Returns the media type of a file, or undefined if it is not served by name. */
+/**
+ * Returns the media type of a file, or undefined for files that are not served by name, such as
+ * compressed copies.
+ */
 export const typeOf = (name: string): string | undefined => TYPES[extname(name)]
 
-/** Returns the smallest copy of a file that the browser accepts, and sets its headers. */
+/**
+ * Chooses the smallest copy of a file that the browser accepts, sets its headers, and returns its
+ * name.
+ */
 export function chooseCopy(
   name: string,
   has: (name: string) => boolean,
@@ -44,7 +50,8 @@ export function chooseCopy(
 export type PageAddresses = Settings<'publicUrl' | 'mediaOrigins'>
 
 /**
- * Sets the headers of a document, so that no page can frame it, watch it or learn its address.
+ * Sets the headers of a document, so that no other page can frame it, watch it or learn its
+ * address.
  * @param scripts the directives for scripts in its policy
  */
 export function protectPage(

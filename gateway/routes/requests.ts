@@ -31,14 +31,14 @@ type Deps = RemoveDeps & ResultDeps & StatusDeps
 const REQUEST = '/v1/queue/requests/:request_id'
 const config = { scope: 'audio:separate' } as const
 
-/** Endpoints 6 and 8, and extensions: lists, shows, cancels, renames and deletes requests. */
+/** Endpoints 6 and 8, and extensions that list, cancel, rename and delete requests. */
 export function requestRoutes(app: FastifyInstance, deps: Deps): void {
   const ownRequest = ({ accountId, params }: FastifyRequest<RequestRoute>) =>
     findOwn(deps, accountId, params.request_id)
   listRoute(app, deps)
   statusRoute(app, deps, ownRequest)
   resultRoutes(app, deps, ownRequest)
-  endingRoutes(app, deps, ownRequest)
+  cancelAndDeleteRoutes(app, deps, ownRequest)
   renameRoute(app, deps, ownRequest)
 }
 
@@ -164,7 +164,7 @@ function resultRoutes(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest):
   )
 }
 
-function endingRoutes(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest): void {
+function cancelAndDeleteRoutes(app: FastifyInstance, deps: Deps, ownRequest: OwnRequest): void {
   app.put<RequestRoute>(
     `${REQUEST}/cancel`,
     {

@@ -97,7 +97,10 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
   sounds: SoundsResultResponse,
 }
 
-/** Extension: takes a file and what is asked of it, and returns the result to clients that wait. */
+/**
+ * Extension: takes a file and what is asked of it in one call, and returns the result if the client
+ * waits for it.
+ */
 export async function separateRoutes(app: FastifyInstance, deps: SeparateDeps & ResultDeps) {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
@@ -173,7 +176,10 @@ async function takeCall(
   })
 }
 
-/** Returns the seconds that a client wants to wait (RFC 7240); 0 means not at all. */
+/**
+ * Returns how many seconds a client wants to wait for the result of its call (RFC 7240); 0 means
+ * not at all.
+ */
 function secondsToWait(prefer: string | string[] | undefined): number {
   const preferences = [prefer ?? []].flat().join(',').split(/[,;]/)
   const wait = preferences.map((text) => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(text)?.[1])

@@ -26,7 +26,7 @@ interface LogDeps {
   log: Logger
 }
 
-/** Extensions: creates, lists and revokes addresses that play a result without a key. */
+/** Extensions: create, list and revoke addresses that play a result without a key. */
 export function shareRoutes(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
   createRoute(app, deps)
   listRoute(app, deps)

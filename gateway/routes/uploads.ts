@@ -161,7 +161,9 @@ function outputRoutes(app: FastifyInstance, deps: UploadDeps): void {
   )
 }
 
-/** Takes over files of an engine on this host, which names them instead of sending bytes. */
+/**
+ * Takes over files from an engine on this host, which names them instead of sending their bytes.
+ */
 async function adoptOutputs(
   deps: UploadDeps,
   request: FastifyRequest<RequestRoute>,
@@ -187,10 +189,16 @@ async function adoptOutputs(
   return reply.header(PLACE_HEADER, place).status(204).send()
 }
 
-/** The part of the free space for a checkpoint or live preview, which only save work and time. */
+/**
+ * The share of the free space that a checkpoint or a live preview may take. They only save work and
+ * time, and the disk is for media.
+ */
 const ROOM_SHARE_MAX = 1 / 8
 
-/** Adds the routes for parts of checkpoints and live previews, which replace earlier ones. */
+/**
+ * Adds the routes that receive a part of a checkpoint or of a live preview, which replaces an
+ * earlier one.
+ */
 function temporaryRoutes(app: FastifyInstance, deps: UploadDeps): void {
   for (const [name, { keyOf, bytesMax }] of Object.entries(TEMPORARY)) {
     app.put<{ Params: { request_id: string; number: string } }>(
@@ -220,8 +228,8 @@ async function assertOpen({ store }: MediaDeps, requestId: string): Promise<void
 }
 
 /**
- * Puts outputs in their place, which belongs to one attempt, so no transaction is needed. If the
- * request has ended without them in the meantime, they are removed again.
+ * Puts outputs in their place. No transaction is needed, because the place belongs to one attempt
+ * alone. If the request has ended without these outputs in the meantime, they are removed again.
  */
 async function keepOutput(
   deps: UploadDeps,

@@ -26,7 +26,7 @@ interface Deps extends RedeliveryDeps, Pick<UrlChecks, 'checkWebhookUrl'> {
 const config = { scope: 'audio:separate' } as const
 const LISTED_MAX = 50
 
-/** Extensions: the attempts to deliver webhooks, redeliveries, and tests of a receiver. */
+/** Extensions: show the attempts to deliver a webhook, deliver it again, and test a receiver. */
 export function webhookRoutes(app: FastifyInstance, deps: Deps): void {
   attemptRoutes(app, deps)
   redeliverRoute(app, deps)

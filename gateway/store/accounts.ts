@@ -8,7 +8,10 @@ import type { AccountRow, LimitColumns, RequestRow } from './schema/tables.ts'
 /** The account of the first key, and of keys that are created without naming an account. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 
-/** The columns of a new account. Triggers keep the sums of its media. */
+/**
+ * The columns of a new account: it is enabled and holds no media. From then on, triggers keep the
+ * sums of its media.
+ */
 export const NEW_ACCOUNT = {
   media_held_bytes: 0,
   media_held_files: 0,
@@ -25,7 +28,7 @@ export const NEW_ACCOUNT = {
   own_priority: null,
 }
 
-/** What a call needs to know about the account of its key. */
+/** The columns of an account that a call needs along with its key. */
 export const ACCOUNT_COLUMNS = [
   'accounts.disabled_at',
   'accounts.max_calls_per_minute',
@@ -94,7 +97,9 @@ export async function heldMedia(store: Store): Promise<HeldMedia> {
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
-/** Returns disabled accounts with unfinished requests, and deleted ones with requests or files. */
+/**
+ * Returns disabled accounts with unfinished requests, and deleted ones with any request or file.
+ */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
   store
     .selectFrom('accounts')
@@ -119,6 +124,7 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     })
     .execute()
 
+/** Changes the state or the limits of an account, or clears its name when it is deleted. */
 export async function updateAccount(
   store: Store,
   accountId: string,

@@ -10,7 +10,9 @@ export interface EndedCounts {
   canceled: number
   /** Seconds of media of completed requests. */
   audioSeconds: number
-  /** The mean from submit to the start of the last attempt; null if none of them started. */
+  /**
+   * Seconds from submit to the start of the last attempt, on average; null if no request started.
+   */
   waitingSeconds: number | null
 }
 

@@ -1,4 +1,7 @@
-/** Lists the requests and deliveries of all accounts, and what each uses and stores. */
+/**
+ * Lists the requests and deliveries of all accounts page by page, and what each account uses and
+ * stores.
+ */
 
 import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
@@ -14,7 +17,8 @@ interface AllRequests extends Page {
 
 /** Returns requests with these statuses, newest first. */
 export function listAllRequests(store: Store, { statuses, accountId, ...page }: AllRequests) {
-  // a page for each status, by its index: for several at once the database would sort all rows
+  // One page for each status, by its index: for several statuses at once, the database would sort
+  // all rows.
   const ofStatus = (status: RequestStatus) => {
     const requests = store
       .selectFrom('requests')
@@ -33,7 +37,9 @@ export function listAllRequests(store: Store, { statuses, accountId, ...page }: 
     .execute()
 }
 
-/** Returns the deliveries to all receivers, or those in one state, newest first. */
+/**
+ * Returns the deliveries to all receivers, newest first; only those in one state if it is named.
+ */
 export function listAllDeliveries(
   store: Store,
   { state, ...page }: Page & { state?: DeliveryState | undefined },
@@ -53,7 +59,10 @@ interface UseRange {
   addedFrom: string
 }
 
-/** Returns what accounts have used since a day, what they added and hold, and their own limits. */
+/**
+ * Returns what each account has used since a day, the bytes that it added and still holds, and its
+ * own limit. Deleted accounts are left out.
+ */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')

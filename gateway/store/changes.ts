@@ -1,5 +1,6 @@
 /**
- * The record of changes that admins and tools made. Rows are only ever added, and hold no secrets.
+ * The record of changes that admins and tools made, for example to accounts, keys and the models of
+ * engines. Rows are only ever added, and hold no secrets.
  */
 
 import { newId } from '../../shared/ids.ts'
@@ -78,7 +79,10 @@ export async function countChanges(
   return Number(count)
 }
 
-/** Returns the latest changes, newest first, of an account, a key or an action if named. */
+/**
+ * Returns the latest changes, newest first; only those of an account, a key or an action if one is
+ * named.
+ */
 export function listChanges(store: Store, { accountId, keyId, action, ...page }: ChangesPage) {
   const changes = store
     .selectFrom('changes')

@@ -6,7 +6,11 @@ import { inTransaction, type Store } from './database.ts'
 import { readSchema } from './schema/schema.ts'
 import type { Tables } from './schema/tables.ts'
 
-/** Tables to copy, those that others refer to first. Gateways and migrations make the rest. */
+/**
+ * Says of every table whether its rows are copied. Tables that others refer to come first. The rest
+ * is made again: gateways make the counts of the last minute, the write probe, the check of their
+ * keys and the sessions in browsers; migrations make `schema_use`.
+ */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
   api_keys: true,
@@ -39,7 +43,7 @@ export type CopiedRows = Partial<Record<keyof Tables, number>>
 
 /**
  * Copies all rows, or none if it throws. Nobody may write to either database in the meantime.
- * @param from a SQLite file
+ * @param from a SQLite file, which nobody else can write to until the copy is done
  * @param to a database with the same schema, but without accounts
  * @throws ServiceError `INVALID_PARAMETER` if `to` holds accounts or the schemas differ
  */
@@ -86,7 +90,10 @@ async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<n
   }
 }
 
-/** Leaves out the sums of media, which triggers of the other database count as rows arrive. */
+/**
+ * Leaves out the sums of media, because the triggers of the other database count them as rows
+ * arrive.
+ */
 const withoutCounted = ({
   row_number: _rowNumber,
   media_held_bytes: _heldBytes,

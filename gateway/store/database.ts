@@ -1,4 +1,7 @@
-/** The database as the rest of the gateway uses it, SQLite or PostgreSQL, and its transactions. */
+/**
+ * The database as the rest of the gateway uses it, whether SQLite or PostgreSQL, and its
+ * transactions.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresAdapter, sql, type Kysely } from 'kysely'
@@ -15,7 +18,10 @@ const REST_MS = 10
 /** PostgreSQL's codes for a serialization failure and a deadlock. */
 const MAY_BE_REPEATED = ['40001', '40P01']
 
-/** Returns whether the database is PostgreSQL, in which several transactions run at once. */
+/**
+ * Returns whether the database is PostgreSQL, where several transactions run at once. In SQLite
+ * only one does.
+ */
 export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 

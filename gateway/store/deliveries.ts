@@ -1,6 +1,6 @@
 /**
- * Events of finished requests for receivers: the `webhookUrl`, and endpoints of the account. A
- * sender holds one by a claim, which lapses if the sender dies.
+ * Events of finished requests for receivers: the request's `webhookUrl` and the endpoints of its
+ * account. A sender claims one before it sends it; the claim lapses if the sender dies.
  */
 
 import { sql, type Updateable } from 'kysely'
@@ -64,9 +64,9 @@ interface ClaimOptions {
 }
 
 /**
- * Claims the webhook that has been due for longest of those that the account may send now, in a
- * single statement, so that senders do not wait for each other. One whose sender lost its claim is
- * not counted a second time.
+ * Claims the webhook that has been due for longest of those that the account may send now. That
+ * includes one whose sender lost its claim; the lost attempt is not counted a second time. It is a
+ * single statement, so senders do not wait for each other.
  */
 export async function claimDue(
   store: Store,
@@ -130,8 +130,9 @@ export const findClaimed = (store: Store, webhookId: string, claimId: string) =>
     .executeTakeFirst()
 
 /**
- * Changes a delivery if it is still as it was read; otherwise returns false. A single statement
- * never fails for a lock that a transaction would need between reading and writing.
+ * Changes a delivery if it is still as it was read; returns false otherwise. It is a single
+ * statement, so it never fails because of a lock that a transaction would have to get between
+ * reading and writing.
  */
 export async function changeDelivery(store: Store, row: DeliveryRow, set: DeliveryChange) {
   const { numUpdatedRows } = await store

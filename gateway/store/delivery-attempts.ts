@@ -3,7 +3,10 @@
 import type { Store } from './database.ts'
 import type { DeliveryAttemptRow } from './schema/webhook-tables.ts'
 
-/** Attempts kept for one webhook, of which each delivery or redelivery makes ten at most. */
+/**
+ * Attempts kept for one webhook; older ones are dropped. Each delivery or redelivery makes ten at
+ * most.
+ */
 export const ATTEMPTS_KEPT_MAX = 30
 
 /** Adds an attempt, and drops the oldest ones beyond the limit. */

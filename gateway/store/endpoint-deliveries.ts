@@ -46,7 +46,10 @@ interface ReplayPage {
   now: string
 }
 
-/** Restarts a page of deliveries, oldest first, but not those that are being sent. */
+/**
+ * Makes a page of deliveries due now, and starts their attempts over. Those that are being sent are
+ * left to their sender. Returns the deliveries of the page, oldest first.
+ */
 export async function restartDeliveries(
   store: Store,
   { endpointId, until, after, isFailedOnly, limit, now }: ReplayPage,
@@ -79,7 +82,10 @@ export async function restartDeliveries(
   return page
 }
 
-/** Ends deliveries that wait for an endpoint, unless it exists and is enabled. Returns how many. */
+/**
+ * Ends deliveries to an endpoint that wait for an attempt, unless it exists and is enabled. Returns
+ * how many; fewer than `limit` if none is left.
+ */
 export async function endWaiting(
   store: Store,
   endpointId: string,

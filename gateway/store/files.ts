@@ -31,7 +31,9 @@ export function listFiles(store: Store, accountId: string, page: Page): Promise<
   return newestFirst(files, { id: 'file_id' }, page).execute()
 }
 
-/** Returns when the first of an account's other files expires, if it holds any. */
+/**
+ * Returns when the first of an account's other files expires, or undefined if it holds no other.
+ */
 export async function firstEndOfOthers(
   store: Store,
   { account_id: accountId, file_id: fileId }: Pick<FileRow, 'account_id' | 'file_id'>,
@@ -59,14 +61,16 @@ const withMedia = (store: Store, fileId: string) =>
 export const hasMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId).executeTakeFirst()) !== undefined
 
-/** Like `hasMedia`, and keeps the bytes until the transaction ends. */
+/**
+ * Like `hasMedia`, and keeps the bytes from being marked for deletion until the transaction ends.
+ */
 export const keepMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
     .executeTakeFirst()) !== undefined
 
 /**
- * Moves a file from pending to uploaded. Returns false if it was uploaded or has expired.
+ * Moves a file from pending to uploaded. Returns false if it was uploaded already, or has expired.
  * @param noted sets the size, too, if it was not known before
  */
 export async function markFileUploaded(

@@ -6,7 +6,11 @@ import type { IdempotencyKeyRow } from './schema/tables.ts'
 /** Replaces the answer once the request that was submitted is deleted. */
 export const NO_ANSWER = ''
 
-/** Takes the key for `row`. Returns false if another submit has, and it has not expired. */
+/**
+ * Takes the key for `row`. Returns false if another submit has taken it and it has not expired.
+ * Call it in the transaction that stores the request, so that only one of several submits stores
+ * both.
+ */
 export async function takeIdempotencyKey(store: Store, row: IdempotencyKeyRow, now: string) {
   const { account_id, idempotency_key, ...rest } = row
   const { numInsertedOrUpdatedRows } = await store
@@ -32,7 +36,10 @@ export const findIdempotencyKey = (store: Store, accountId: string, key: string,
     .where('expires_at', '>', now)
     .executeTakeFirst()
 
-/** Forgets the answer to the submit of a deleted request, but not its key, which stays taken. */
+/**
+ * Forgets the answer to the submit of a request that is deleted, but not its key, because a
+ * repeated submit must not run again what was deleted.
+ */
 export async function forgetAnswer(store: Store, requestId: string): Promise<void> {
   await store
     .updateTable('idempotency_keys')

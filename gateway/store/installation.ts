@@ -15,12 +15,14 @@ export async function keepInstallation(store: Store, newId: string): Promise<Ins
   return store.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
 }
 
+/** Records where the media is, for people to read. */
 export async function setMediaPlace(store: Store, place: string): Promise<void> {
   await store.updateTable('installation').set({ media_place: place }).execute()
 }
 
 /**
- * Records the use of a code of the admin page. Returns false if it or a newer one was used before.
+ * Records that a code of the admin page is used. Returns false if it or a newer one was used
+ * before. Of two concurrent callers, one gets true.
  */
 export async function useAdminCode(store: Store, expiry: string): Promise<boolean> {
   const { numUpdatedRows } = await store

@@ -8,14 +8,15 @@ import { UNFINISHED } from './requests.ts'
 /** Media up to this length makes a short job. */
 const SHORT_SECONDS = 60
 /**
- * A file up to this size counts as short until it is measured: about a minute of usual quality. A
- * wrong estimate only costs a place, because engines limit their short jobs, too.
+ * A file up to this size counts as short until its media is measured: about a minute of usual
+ * quality. A wrong estimate only costs a place, because engines limit their short jobs, too.
  */
 const SHORT_BYTES = { uncompressed: 10_000_000, video: 20_000_000, other: 1_000_000 }
 const UNCOMPRESSED = ['audio/%wav%', 'audio/%aif%', 'audio/%flac%']
 
 /**
- * SQL that is true for a short row of `requests`. An `audio_url` is not short until it is measured.
+ * SQL that is true for a short row of `requests`. Media at an `audio_url` is not short until it is
+ * measured.
  */
 export const isShort = sql<SqlBool>`(
   requests.duration <= ${sql.lit(SHORT_SECONDS)}
@@ -78,7 +79,10 @@ interface CountedJobs {
   except?: readonly string[]
 }
 
-/** Counts unfinished requests of an account, or of a class, with a job or a place, up to `most`. */
+/**
+ * Counts the unfinished requests of an account, or of one of its classes, that have a job with the
+ * broker or a place for one, up to `most`.
+ */
 export async function countJobs(
   store: Store,
   accountId: string,

@@ -1,7 +1,8 @@
 /**
- * The ledger of credits, in whole seconds of audio. Entries are added once; only a reservation may
- * grow when more is known about its request. An account's balance and reserved seconds are the sums
- * of its entries and change along with them, so every function here belongs in a transaction.
+ * The ledger of credits, in whole seconds of audio. Entries are only ever added, and each only
+ * once; only a reservation may grow when more is known about its request. An account's balance and
+ * its reserved seconds are the sums of its entries and change along with them, so every function
+ * here belongs in a transaction.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -23,8 +24,9 @@ type EntryResult = 'new' | 'known' | 'refused'
 type Coverage = Promise<boolean>
 
 /**
- * Adds to the balance, or takes back what is not reserved. Returns `known` if this credit was given
- * before; `refused` if less would be left than is reserved.
+ * Adds to the balance, or takes back what is not reserved.
+ * @returns `known` if this credit was given before; `refused` if less would be left than is
+ *   reserved
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` if the reference came with another amount before
  */
 export async function credit(store: Store, entry: Entry): Promise<EntryResult> {

@@ -1,4 +1,7 @@
-/** Requests whose jobs are still to be handed to the broker, written together with the requests. */
+/**
+ * Requests whose jobs are still to be handed to the broker. A row is written together with its
+ * request.
+ */
 
 import type { SqlBool } from 'kysely'
 import type { Priority } from '../../shared/priority.ts'
@@ -39,7 +42,8 @@ interface TakeOptions {
 
 /**
  * Returns the requests whose delay is over, each with the message id of its job: interactive ones
- * first, then those that have waited longest. They stay in the outbox until removed or put off.
+ * first, and within a class those that have waited longest. They stay in the outbox until they are
+ * removed or put off.
  */
 export async function takeWaiting(
   store: Store,
@@ -109,7 +113,9 @@ interface HoldOptions {
   isBatchOnly: boolean
 }
 
-/** Makes an account's rows in the outbox wait until then. Those that wait longer stay. */
+/**
+ * Makes an account's rows in the outbox wait until then. Those that wait longer stay as they are.
+ */
 export async function holdBack(
   store: Store,
   accountId: string,

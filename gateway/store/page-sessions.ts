@@ -1,4 +1,6 @@
-/** The page's sessions, and the one-time codes that open them, as hashes of their secrets. */
+/**
+ * The page's sessions, and the one-time codes that open them, stored as hashes of their secrets.
+ */
 
 import { ACCOUNT_COLUMNS } from './accounts.ts'
 import type { Store } from './database.ts'
@@ -30,8 +32,9 @@ export async function putPageSession(store: Store, row: PageSessionRow): Promise
 type Kind = PageSessionRow['kind']
 
 /**
- * Returns the session or code with this hash and its key, unless it expires before `now`, the key
- * has another secret by now, or its account is disabled.
+ * Returns the session or code with this hash, together with its key. Finds none if the key has
+ * another secret by now, or if its account is disabled.
+ * @param now a time that the session or code must outlast
  */
 export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
   store
@@ -47,7 +50,10 @@ export const findPageSession = (store: Store, kind: Kind, hash: string, now: str
     .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
 
-/** Removes a session or code. Of two concurrent callers one gets true. */
+/**
+ * Removes a session or code. Returns false if it was not there; of two concurrent callers one gets
+ * true.
+ */
 export async function deletePageSession(store: Store, kind: Kind, hash: string): Promise<boolean> {
   const { numDeletedRows } = await store
     .deleteFrom('page_sessions')

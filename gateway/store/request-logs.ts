@@ -23,7 +23,10 @@ export async function appendLogs(store: Store, requestId: string, lines: readonl
   }
 }
 
-/** The position of a statement's first line. All its rows see the table as it was before. */
+/**
+ * The position of the first line that a statement adds. All rows of the statement see the table as
+ * it was before.
+ */
 const nextPosition = (store: Store, requestId: string) =>
   store
     .selectFrom('request_logs')

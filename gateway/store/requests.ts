@@ -38,7 +38,10 @@ export const findRequestToChange = (store: Store, requestId: string) =>
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
-/** Returns whether a request's outputs are kept, and keeps them until the transaction ends. */
+/**
+ * Returns whether a request's outputs are kept, and keeps them from being marked for deletion until
+ * the transaction ends.
+ */
 export const keepOutputs = async (store: Store, requestId: string): Promise<boolean> =>
   (await heldRequest(store, requestId).where('media_removed_at', 'is', null).executeTakeFirst()) !==
   undefined
@@ -117,14 +120,19 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
   return oldestFirst(UNFINISHED.map(open)).execute()
 }
 
-/** Joins queries for one status each, by their index; for one query a database would sort all. */
+/**
+ * Joins queries for one status each. The database merges them in the order of their index; for one
+ * query with several statuses it would sort all rows.
+ */
 const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
   queries
     .reduce((all, query) => all.unionAll(query))
     .orderBy(sql.ref('created_at'))
     .orderBy(sql.ref('request_id'))
 
-/** Returns the separations that were completed last, latest first: their work, and when. */
+/**
+ * Returns the separations that were completed last, latest first: how much work each was, and when.
+ */
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
@@ -169,18 +177,23 @@ export async function countWaiting(
   return Number(count)
 }
 
-/** The place of a request among all, oldest first. */
+/** The position of a request in the order of all requests, oldest first. */
 export type RequestPosition = Pick<RequestRow, 'created_at' | 'request_id'>
 
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
-  /** Only those that changed before `before`, or after `latest` by a clock that was ahead. */
+  /**
+   * Only those that changed before `before`, or after `latest` by a clock that was ahead of ours.
+   */
   unchanged?: { before: string; latest: string }
   limit: number
   after: RequestPosition
 }
 
-/** Returns requests with these statuses that are not in the outbox, so each should have a job. */
+/**
+ * Returns requests with these statuses that are not in the outbox, so that each of them should have
+ * a job.
+ */
 export function listWithJobs(store: Store, { statuses, unchanged, limit, after }: PageWithJobs) {
   const withJobs = (status: RequestStatus) =>
     store
@@ -220,7 +233,8 @@ export interface Move {
 /**
  * Moves a request to a status that may follow its own. Returns undefined if it has already moved
  * on. Call it in a transaction, because a failure also releases the reservation, as `charge` does
- * for a completed request. Terminal moves go through `finish-request.ts`.
+ * for a completed request. Terminal moves go through `finish-request.ts`, which writes what comes
+ * with them.
  */
 export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
   const row = await store
@@ -250,7 +264,10 @@ export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
 
 const markOf = (attemptId: string): string => `${attemptId} `
 
-/** Counts the device seconds of an attempt once. Returns whose they are; undefined if counted. */
+/**
+ * Notes that the device seconds of an attempt are counted, so that they are counted once.
+ * @returns the id of the account; undefined if they were counted before, or the request is deleted
+ */
 export async function noteCounted(store: Store, requestId: string, attemptId: string) {
   const mark = markOf(attemptId)
   const row = await store
@@ -274,7 +291,10 @@ interface Start {
   latest: string
 }
 
-/** Gives a request to an attempt, unless it has ended, or this one or a later one has begun. */
+/**
+ * Gives a request to a new attempt. Returns undefined if the request is finished, if the attempt
+ * has started before, or if the attempt that holds the request, or held it last, began later.
+ */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = markOf(start.attemptId)
   return store
@@ -303,8 +323,9 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
 }
 
 /**
- * Stores the sequence of a request's job and returns the status, unless the job has left the
+ * Stores the sequence of a request's job in the broker stream, unless the job is no longer in the
  * outbox, because another gateway has handed it over or the request has ended.
+ * @returns the status of the request, if the sequence was stored
  */
 export async function setJobSequence(
   store: Store,

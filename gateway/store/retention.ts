@@ -34,7 +34,10 @@ export interface Page {
   limit: number
 }
 
-/** Marks the media of expired files for deletion, unless an unfinished request needs it. */
+/**
+ * Marks the media of expired files for deletion, unless an unfinished request needs it. Returns how
+ * many files.
+ */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
     const expired = await store
@@ -150,7 +153,11 @@ async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<
 /** Why something was not deleted: it does not exist, or the request named here needs it. */
 export type DeletionRefusal = 'unknown' | { neededBy: string }
 
-/** Deletes a request that has ended; its Idempotency-Key stays taken. Returns null if it could. */
+/**
+ * Deletes a request that has ended, with its logs, webhook and outputs, in a transaction of its
+ * own. Its Idempotency-Key stays taken.
+ * @returns null once it is deleted
+ */
 export const deleteRequest = (
   store: Store,
   requestId: string,
@@ -173,7 +180,10 @@ export const deleteRequest = (
     return null
   })
 
-/** Deletes a file, in a transaction of its own. Returns null once it is deleted. */
+/**
+ * Deletes a file, in a transaction of its own.
+ * @returns null once it is deleted; otherwise why it was not
+ */
 export const deleteFile = (
   store: Store,
   fileId: string,
@@ -194,7 +204,9 @@ export const deleteFile = (
     return null
   })
 
-/** Returns an unfinished request of the owner with this source, which is locked. */
+/**
+ * Returns an unfinished request of the owner with this source. Call it while the source is locked.
+ */
 async function findUser(
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -211,7 +223,10 @@ async function findUser(
   return row?.request_id
 }
 
-/** Removes the records of files whose bytes were given up before `before`. Returns how many. */
+/**
+ * Removes the records of files whose bytes were marked for deletion before `before`. Returns how
+ * many.
+ */
 export async function deleteOldFiles(
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -255,9 +270,10 @@ export async function settleRemovals(store: Store, keys: readonly string[]): Pro
 }
 
 /**
- * Returns the key below which everything can be deleted, if the media at `key` is no longer needed:
- * its whole owner's, if that is gone or marked for deletion, or `key` itself if an attempt stored
- * it in vain.
+ * Returns the key below which everything can be deleted, if the media stored at or below `key` is
+ * no longer needed. That is the key of its whole owner, if the owner is gone or its media is marked
+ * for deletion, or `key` itself if an attempt stored it in vain. Returns undefined if the media is
+ * needed.
  */
 export async function orphanOf(store: Store, key: string): Promise<string | undefined> {
   const owner = ownerOf(key)
@@ -293,7 +309,10 @@ type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
 export const giveUpLateOutputs = (store: Store, requestId: string, now: string): Promise<void> =>
   noteRemovals(store, [outputsKey(requestId)], now)
 
-/** Marks for deletion what other attempts have stored, the checkpoint and the live preview. */
+/**
+ * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint and
+ * live preview that it may have.
+ */
 export async function giveUpOtherPlaces(
   store: Store,
   row: StoredOutputs & Pick<RequestRow, 'attempt_ids' | 'duration'>,

@@ -1,4 +1,7 @@
-/** Encrypted texts that show whether the keys of a gateway are those of the others. */
+/**
+ * Encrypted texts that the keys of every gateway must open, so that a gateway with other keys is
+ * noticed.
+ */
 
 import type { Store } from './database.ts'
 

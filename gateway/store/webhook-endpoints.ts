@@ -61,7 +61,10 @@ export async function deleteEndpointsOf(store: Store, accountId: string): Promis
   await store.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute()
 }
 
-/** Notes that an attempt has failed. Returns undefined if the endpoint is gone or has moved. */
+/**
+ * Notes that an attempt has failed. Returns the endpoint; undefined if it was deleted or has
+ * another address.
+ */
 export const noteFailing = (store: Store, { endpointId, url }: EndpointAddress, now: string) =>
   store
     .updateTable('webhook_endpoints')
@@ -82,7 +85,10 @@ export async function noteWorking(store: Store, { endpointId, url }: EndpointAdd
     .execute()
 }
 
-/** Disables an endpoint that is enabled and has this address. Returns undefined if it has not. */
+/**
+ * Disables an endpoint that is enabled and has this address. Returns undefined if there is none.
+ * @param reason shown to its account, which has not disabled the endpoint itself
+ */
 export const disableEndpoint = (
   store: Store,
   { endpointId, url }: EndpointAddress,

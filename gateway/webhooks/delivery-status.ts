@@ -23,7 +23,10 @@ export async function webhookStatusOf(store: Store, row: RequestRow) {
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
-/** Returns the attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` if there is none */
+/**
+ * Returns the attempts to deliver a webhook.
+ * @throws ServiceError `NOT_FOUND` if the request has no webhook
+ */
 export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
   if (row.webhook_url === null) throw noWebhook()
   const delivery = await findDelivery(store, row.request_id)
@@ -64,8 +67,9 @@ export interface RedeliveryDeps {
 
 /**
  * Delivers a finished request's webhook again, with the same id and body, starting over at the
- * first attempt, which one in progress counts as.
- * @throws ServiceError `NOT_FOUND` if there is no webhook; `RESULT_NOT_READY` before the end
+ * first attempt. An attempt that is in progress continues and counts as the first.
+ * @throws ServiceError `NOT_FOUND` if the request has no webhook, `RESULT_NOT_READY` if it has not
+ *   ended
  */
 export async function redeliver(
   { store, clock, wakeWebhooks }: RedeliveryDeps,

@@ -75,7 +75,10 @@ async function disable({ store, clock, log }: HealthDeps, target: EndpointAddres
 export const DISABLED = 'The endpoint is disabled.'
 const GONE = 'The endpoint was deleted or disabled.'
 
-/** Ends what waits for a deleted or disabled endpoint. Senders end the rest after a crash. */
+/**
+ * Ends what waits for an endpoint that is deleted or disabled. If the gateway is killed meanwhile,
+ * senders end the rest when it becomes due.
+ */
 export async function endDeliveries(store: Store, endpointId: string, reason: string) {
   while ((await endWaiting(store, endpointId, { reason, limit: STEP })) === STEP);
 }

@@ -8,7 +8,8 @@ const PAGE_MAX = 200
 
 /**
  * Encrypts the secrets of all endpoints with the key that is used, so that the other accepted key
- * can be removed. A secret that no key opens is left as it is; its deliveries say so.
+ * can be removed, as it can be for everything else once some days have passed. A secret that no key
+ * opens is left as it is; its deliveries say so.
  */
 export async function renewEndpointSecrets(store: Store, keys: Keys): Promise<void> {
   const [used, accepted] = keys

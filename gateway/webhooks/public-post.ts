@@ -23,7 +23,10 @@ export interface PublicPost {
    * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal; param?: UrlParam }): Promise<void>
-  /** Sends `body` once; never throws. After an abort it is unknown whether it arrived. */
+  /**
+   * Sends `body` once; never throws.
+   * @param signal aborts the post; it is then unknown whether it arrived
+   */
   post(url: string, message: PostMessage, signal: AbortSignal): Promise<PostOutcome>
 }
 
@@ -40,7 +43,8 @@ export type UrlParam = 'webhookUrl' | 'url'
 
 /**
  * The response, or a problem, whose text contains no IP address. With `isBusy`, nothing was sent,
- * because the account has as many posts to that address in flight as it may.
+ * because the account already has as many posts to that address in flight as it may, under any host
+ * name.
  */
 export type PostOutcome =
   { status: number; retryAfter: string | undefined } | { problem: string; isBusy?: true }
@@ -127,7 +131,8 @@ const requestOf = ({ headers, body }: PostMessage) => ({
 })
 
 /**
- * Reads a little of the response, so that the receiver can finish it, and closes the connection.
+ * Reads a little of the response, so that the receiver can finish it, and then closes the
+ * connection.
  */
 async function drain({ body }: Answer, bytesMax: number): Promise<void> {
   let bytes = 0

@@ -12,8 +12,8 @@ const JITTER = 0.2
 /** The longest Retry-After of a receiver that is respected. */
 const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
- * The longest time from the first attempt to the last, whatever receivers ask for: longer than the
- * sum of the delays, and shorter than requests are kept.
+ * The longest time from the first attempt to the last, whatever receivers ask for. It is longer
+ * than the longest sum of the delays, and shorter than the time for which requests are kept.
  */
 export const ATTEMPTS_SECONDS_MAX = 92 * HOUR_SECONDS
 
@@ -39,7 +39,10 @@ export function retryDelayMs(last: LastAttempt): number | undefined {
   return Math.min(Math.round(1_000 * Math.max(seconds * spread, retryAfter)), leftMs)
 }
 
-/** Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for others. */
+/**
+ * Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for anything
+ * else.
+ */
 function secondsAsked(header: string | undefined, now: number): number {
   const text = header?.trim() ?? ''
   const isDate = /^[A-Z][a-z]{2}.*GMT$/.test(text)

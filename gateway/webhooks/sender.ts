@@ -1,7 +1,7 @@
 /**
  * Sends the webhooks of finished requests, with accounts taking turns, until each is accepted or
- * has used up its attempts. All state is in the database, so any gateway continues where one
- * stopped.
+ * has used up its attempts. All state is in the database, so another gateway, or this one after a
+ * restart, continues where one stopped.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -53,7 +53,10 @@ interface SenderOptions {
 
 /** How often the table is polled for webhooks that have become due. */
 const EVERY_MS = 1_000
-/** How long a claim lasts, much longer than an attempt; then another gateway takes over. */
+/**
+ * How long a claim lasts, which is much longer than an attempt. When the claim of a gateway that
+ * died lapses, another takes over.
+ */
 const CLAIM_MS = 30_000
 /** How long attempts in progress may go on when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
@@ -115,6 +118,7 @@ export class WebhookSender {
     }
   }
 
+  /** Resolves when no attempt is in progress. */
   async idle(): Promise<void> {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts)
   }
@@ -164,7 +168,10 @@ export class WebhookSender {
     )
   }
 
-  /** Stores the outcome of an attempt. Returns undefined if its claim had lapsed. */
+  /**
+   * Stores the outcome of an attempt. Returns undefined if its claim had lapsed, because the
+   * webhook may then belong to another sender.
+   */
   async #settle(
     { webhook_id: webhookId, endpoint_id: endpointId }: DeliveryRow,
     claimId: string,
@@ -197,6 +204,7 @@ export class WebhookSender {
     }
   }
 
+  /** Returns whether an endpoint has another address than the attempt went to. */
   async #hasMoved(endpointId: string | null, url: string): Promise<boolean> {
     if (endpointId === null) return false
     const endpoint = await findEndpoint(this.#options.store, endpointId)
@@ -218,7 +226,9 @@ export class WebhookSender {
     }
   }
 
-  /** Only the first attempt joins the request's trace: a later one may come days later. */
+  /**
+   * Only the first attempt joins the trace of the request, because a later one may come days later.
+   */
   #postTraced(delivery: DueDelivery, receiver: Receiver): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
@@ -260,7 +270,8 @@ export class WebhookSender {
 type DeliveryUpdate = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
 /**
- * Returns the update after an attempt that does not count. It is due again at `at`, in epoch ms.
+ * Returns the update after an attempt that was not sent or was aborted. The webhook is due again at
+ * `at`, in epoch milliseconds, and the attempt is not counted.
  */
 const undoAttempt = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   state: 'pending',

@@ -18,15 +18,18 @@ export interface SignedMessage {
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
- * Returns the bytes of a secret: of the base64 after `whsec_`, or else of the whole text in UTF-8,
- * because any text of 16 characters or more is a valid secret.
+ * Returns the bytes of a secret: what follows `whsec_` if that is base64, otherwise the whole text
+ * in UTF-8, because any text of 16 characters or more is a valid secret.
  */
 export function secretBytes(secret: string): Buffer {
   const coded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
   return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)
 }
 
-/** Returns the headers that prove a message to its receiver, which needs one of the secrets. */
+/**
+ * Returns the three headers with which a receiver checks that a message is authentic, complete and
+ * recent. Each secret signs it; a receiver needs one of them.
+ */
 export function signatureHeaders(secrets: readonly string[], message: SignedMessage) {
   return {
     'webhook-id': message.id,

@@ -9,8 +9,8 @@ import type { PublicPost, UrlParam } from './public-post.ts'
 import { newWebhookSecret, signatureHeaders } from './signature.ts'
 
 /**
- * Tests of an account per minute, counted over all gateways that share a PostgreSQL, because a test
- * posts to any address that the client names.
+ * How many tests an account may make per minute, counted over all gateways that share a PostgreSQL,
+ * because a test posts to any address that the client names.
  */
 export const TESTS_PER_MINUTE = 10
 
@@ -36,7 +36,8 @@ export class WebhookTester {
   }
 
   /**
-   * Posts one event of the type `webhook.test`, once. Aborted by `signal`, it counts as failed.
+   * Posts one event of the type `webhook.test` and waits for the answer. It is never retried.
+   * @param signal aborts the attempt, which then counts as failed
    * @throws ServiceError `RATE_LIMITED`
    */
   async send(

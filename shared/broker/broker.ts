@@ -76,8 +76,9 @@ export async function connectBroker(options: ConnectOptions): Promise<Broker> {
 }
 
 /**
- * Like `connectBroker`, but also resolves if nobody answers yet: until then the broker counts as
- * disconnected, publishing fails, and followers wait. @throws StartError if waiting is useless
+ * Like `connectBroker`, but also resolves if nobody answers yet, for a process that has other work.
+ * Until the broker is there, it counts as disconnected, publishing fails, and followers wait.
+ * @throws StartError if waiting would not help
  */
 export function openBroker(options: ConnectOptions): Promise<Broker> {
   return new Promise((resolve, reject) => {
@@ -263,13 +264,19 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Engines create no consumers, so this one must exist before the first job for the model. */
+  /**
+   * Creates the consumer for jobs that name a model before the first such job, because engines
+   * create none.
+   */
   async #ensureNamedConsumer(source: ReturnType<typeof jobSource>): Promise<void> {
     if (await hasConsumer(this.#manager, source)) return
     await ensureJobConsumer(this.#manager, source, this.#streams.leaseSeconds)
   }
 
-  /** Runs `use`. If the server has lost its streams, a gateway recreates them and retries. */
+  /**
+   * Runs `use`. If the server has lost its streams (for example because its disk was wiped), a
+   * gateway recreates them and retries.
+   */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {
     try {
       return await use()
@@ -304,7 +311,10 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Null if it is invalid, for good, because gateways are upgraded first. */
+  /**
+   * Returns the validated event; null if it is invalid. It will stay invalid, because gateways are
+   * upgraded first.
+   */
   #readEvent({ data, seq }: JsMsg): Event | null {
     try {
       return decodeEvent(data)
@@ -329,7 +339,10 @@ class JetStreamBroker implements Broker {
     await this.#remove(stream, sequence)
   }
 
-  /** Null if it can't be read. It goes back to the queue, for an engine of another version. */
+  /**
+   * Returns the validated job, or null if it can't be read. Such a job goes back to the queue,
+   * since an engine of another version may read it.
+   */
   #readJob(message: JsMsg): Job | null {
     try {
       return decodeMessage(Job, message.data)

@@ -18,11 +18,16 @@ import type { SettingReader } from '../process/settings.ts'
 
 /** Address and credentials of the broker, the same for gateways and engines. */
 export interface BrokerAddress {
-  /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` requires TLS. */
+  /**
+   * `nats://[user:password@ | token@]host:port`, several of them separated by commas; `tls:`
+   * requires TLS.
+   */
   url: string
   /** File with a user's JWT and seed, as `nsc` writes it; used instead of user or token. */
   credentialsFile?: string | undefined
-  /** PEM certificates of the authorities that sign the servers' certificates; requires TLS. */
+  /**
+   * PEM certificates of the authorities trusted to sign the servers' certificates; requires TLS.
+   */
   caFile?: string | undefined
   /** How many servers keep each stream; 0 keeps the current number, or 1 for a new stream. */
   replicas?: number
@@ -47,7 +52,10 @@ export interface ConnectOptions {
   leaseSeconds: number
   /** The gateway's installation, whose jobs the broker carries. */
   installation?: string
-  /** Whether this is an engine, which may not change the streams. */
+  /**
+   * Whether this is an engine, which uses the streams as gateways make them and may not change
+   * them.
+   */
   isEngine?: boolean
   log: Logger
   /** How long a broker may take to answer; Infinity waits forever. */
@@ -74,8 +82,9 @@ const CLUSTER_NEEDED = 10074
 const NO_ROOM = 10047
 
 /**
- * Connects, waits for a broker that cannot be used yet, and reports that once.
- * @param open makes the connection useful; an error that is not temporary ends the waiting
+ * Connects to the broker. If the broker cannot be used yet, waits for it and reports that once.
+ * A connection that is lost later is restored, however long that takes.
+ * @param open makes the connection useful; an error from it that is not temporary ends the waiting
  * @throws StartError if nobody answers in time, or at once if waiting would not help
  */
 export async function connectServer(
@@ -184,7 +193,7 @@ function parseServer(server: string): URL {
 }
 
 /**
- * Returns the streams' manager once they have the form that this version needs.
+ * Returns the streams' manager once the streams have the form that this version needs.
  * @throws StartError if the server cannot keep the streams; another error if it cannot do so yet
  */
 export const openStreams = (
@@ -198,7 +207,10 @@ export const openStreams = (
     return manager
   })
 
-/** Returns the streams' manager, which changes nothing by itself. @throws like `openStreams` */
+/**
+ * Returns the streams' manager, which changes nothing by itself.
+ * @throws like `openStreams`
+ */
 export const manageStreams = (connection: NatsConnection): Promise<JetStreamManager> =>
   orClosed(connection, 0, () => jetstreamManager(connection))
 
@@ -217,7 +229,7 @@ async function orClosed<T>(
     if (/permissions violation/i.test(message)) {
       throw new StartError(
         `NATS_URL: the user lacks permissions that this process needs at the broker at ${server} ` +
-          `(${message}). Name the user of its role; see ops/nats-cluster.conf.`,
+          `(${message}). Name the user that ops/nats-cluster.conf has for its role.`,
         { cause },
       )
     }
@@ -243,7 +255,10 @@ async function orClosed<T>(
   }
 }
 
-/** Whether the broker may have the streams soon, because it is starting or electing a leader. */
+/**
+ * Whether the broker may be able to provide the streams soon, because it is starting or electing a
+ * leader.
+ */
 const isTransient = (error: unknown): boolean =>
   error instanceof JetStreamApiError
     ? TRANSIENT_CODES.includes(error.code)
@@ -252,7 +267,11 @@ const isTransient = (error: unknown): boolean =>
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
 
-/** Says why the broker stored nothing; null if it refused the message that was published. */
+/**
+ * Returns a sentence that says why the broker stored nothing; null if it refused the message
+ * itself.
+ * @param error the error of a publish
+ */
 export function refusalOf(error: unknown): string | null {
   const { message, cause } = error as Error
   const isUnable =

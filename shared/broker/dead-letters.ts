@@ -7,7 +7,9 @@ import { identify, type Identity } from '../messages.ts'
 /** The header with a dead letter's sequence in its original stream. */
 export const SEQUENCE_HEADER = 'Winnow-Sequence'
 
-/** A message that no consumer could handle, kept in full for a while. */
+/**
+ * A message that no consumer could handle. It is kept in full among the dead letters for a while.
+ */
 export interface DeadLetter extends Identity {
   /** Its original stream, and its position there. */
   stream: string

@@ -21,7 +21,10 @@ export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
 interface ConsumerOptions {
   /** Returns the consumer; called again after each failure. */
   consumer: () => Promise<Consumer>
-  /** Handles a message, which is then acknowledged, or redelivered later if this rejects. */
+  /**
+   * Handles a message. When this resolves, the message is acknowledged; when it rejects, the
+   * message is redelivered after a delay.
+   */
   handle: (message: JsMsg) => Promise<void>
   onFailure: (error: unknown) => Promise<void>
   log: Logger

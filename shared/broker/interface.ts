@@ -35,14 +35,17 @@ export interface Broker {
   hasJob(requestId: string, sequence: number): Promise<boolean>
   /**
    * Returns the next job of a queue, or null if none comes within `waitMs` (at least 1000). With
-   * `model` it returns a job that names it, and null at once if none is waiting or leased.
+   * `model` it returns a job that names it, and null at once if no such job is waiting or leased.
    */
   leaseJob(waitMs: number, queue?: JobQueue, model?: string): Promise<Lease | null>
-  /** Resolves once the event is durable. Repeating an attempt's event stores nothing new. */
+  /**
+   * Resolves once the event is durable. Repeating an event of the same attempt stores nothing new.
+   */
   publishEvent(event: Event): Promise<void>
   /**
-   * Passes events to `handle` in order, and acknowledges each when it resolves. Others are
-   * redelivered later; one that is invalid or delivered too often becomes a dead letter.
+   * Passes events to `handle` in order, and acknowledges each one when `handle` resolves. If it
+   * rejects, the event is redelivered later, after others. An event that is invalid or delivered
+   * too often becomes a dead letter.
    */
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
   /** Follows jobs and events that could not be handled; they are no longer in their streams. */
@@ -55,7 +58,10 @@ export interface Broker {
   followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
-  /** Calls `handle` when everything in the streams is lost, also for a loss before this call. */
+  /**
+   * Calls `handle` whenever the streams have been recreated, which means that everything in them is
+   * lost. For a loss before this call, it is called at once.
+   */
   followLosses(handle: () => void): void
   isConnected(): boolean
   /** Returns a sentence on why it cannot be used now; null if no problem is known. */

@@ -23,7 +23,10 @@ export async function jobConsumer(
   }
 }
 
-/** Whether a job waits or may do so soon, because an expired lease makes its job wait again. */
+/**
+ * Whether a job was waiting when the consumer was fetched, or may be soon, because an expired lease
+ * makes its job wait again.
+ */
 export async function mayHaveJobs(consumer: Consumer): Promise<boolean> {
   const { num_pending: waiting, num_ack_pending: leased } = await consumer.info(true)
   return waiting + leased > 0

@@ -1,4 +1,7 @@
-/** Reports losses of the streams; one that nobody followed yet is kept for the first follower. */
+/**
+ * Reports losses of everything that the broker stored. A loss that happens before anybody follows
+ * is kept for the first follower.
+ */
 export class Losses {
   #handle: (() => void) | undefined
   #isUnseen = false

@@ -49,7 +49,10 @@ export class PendingBroker implements Broker {
   problem = () => (this.#broker ? this.#broker.problem() : 'The broker does not answer yet.')
   isConnected = (): boolean => this.#broker?.isConnected() ?? false
 
-  /** Also resolves with the reason if the broker is unusable, such as a wrong password. */
+  /**
+   * Also resolves with the reason if the broker is unusable, for example because of a wrong
+   * password.
+   */
   async closed(): Promise<Error | void> {
     let broker: Broker
     try {

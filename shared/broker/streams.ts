@@ -51,10 +51,15 @@ const JOB_SUBJECTS = [
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** The server's advisories about jobs and events that have used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
-/** The undeliverable messages themselves; the subject ends with their stream. */
+/**
+ * The undeliverable messages themselves, for an admin to read; the subject ends with their stream.
+ */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-/** Returns the source of jobs that name this model, or without a name, any model. */
+/**
+ * Returns the source of jobs that name this model; without a name, of those that any engine may
+ * take.
+ */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
   const name = model.replaceAll('.', '=') // dots separate parts of subjects, and no name has a `=`
@@ -73,7 +78,10 @@ const DAY_NS = DAY_SECONDS * SECOND_NS
 /** How often a job is delivered, including the first time, before it becomes a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
-/** How often an event is delivered: for about an hour, to outlast a database outage. */
+/**
+ * How often an event is delivered. With the delays between attempts this takes about an hour, so
+ * that an outage of the database loses no events.
+ */
 const EVENT_DELIVERIES_MAX = 64
 const EVENT_ACK_WAIT_SECONDS = 30
 const EXHAUSTED_DAYS = 7
@@ -92,9 +100,10 @@ export interface StreamOptions {
 }
 
 /**
- * Creates the streams and consumers, or gives them the limits of this version, and marks them as
- * the installation's.
- * @throws StartError if they belong to another, whose events this one would take
+ * Creates the streams and consumers, or gives them the limits of this version. Marks them as the
+ * installation's if they have no owner yet.
+ * @throws StartError if they belong to another installation, because each would take the other's
+ *   events
  */
 export async function ensureStreams(
   manager: JetStreamManager,
@@ -156,7 +165,10 @@ export async function hasConsumer(
   }
 }
 
-/** Whether a stream, consumer or subject is missing; older processes remove unknown subjects. */
+/**
+ * Whether the server lacks a stream, a consumer or a subject. When an older process starts, it
+ * removes subjects that it does not know.
+ */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
     const { subjects } = (await manager.streams.info(JOBS.stream)).config
@@ -249,8 +261,9 @@ const streams = (installation?: string): NamedStream[] => [
 ]
 
 /**
- * Creates a stream, or updates it if it differs. An update sends all that was read, so an engine
- * would remove the mark that a gateway has added since, if it sent without need.
+ * Creates a stream, or updates its configuration if it differs. An update sends the whole
+ * configuration that was read. An engine that had read it before a gateway added its mark would
+ * therefore remove the mark, so nothing is sent unless something differs.
  */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   const current = await configOf(manager, config.name)
@@ -260,7 +273,10 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
   if (!isDeepStrictEqual(updated, present)) await manager.streams.update(config.name, config)
 }
 
-/** Adds a stream, unless another process has added it first. */
+/**
+ * Adds a stream, which another process may have added first, with or without an installation's
+ * mark.
+ */
 async function addStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
     await manager.streams.add(config)

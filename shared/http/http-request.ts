@@ -1,4 +1,7 @@
-/** HTTP requests by Node's client. An unread body slows its sender, so memory stays bounded. */
+/**
+ * HTTP requests with Node's own client, each over its own connection. An unread body slows down its
+ * sender, so memory stays bounded however slow the disk is.
+ */
 
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions as NodeOptions } from 'node:https'
@@ -48,7 +51,7 @@ export interface Answer {
 /**
  * Resolves when the head of the answer is there; redirects are not followed.
  * @throws what connecting, sending or the guard throws; an error with the code `ETIMEDOUT`; the
- *   signal's reason. The body throws the same.
+ *   signal's reason once it fires. The body throws the same.
  */
 export async function request(url: URL, options: RequestOptions): Promise<Answer> {
   const { signal, guard } = options

@@ -1,4 +1,7 @@
-/** Tells which addresses are public. public-route.ts refuses others unless an admin allows them. */
+/**
+ * Tells which IP addresses are public. public-route.ts refuses the others, unless an admin allows
+ * them.
+ */
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -10,8 +13,9 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
 
 /**
- * Whether `address` belongs to an ordinary internet host, unlike private, local, reserved,
- * multicast and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo).
+ * Whether `address` belongs to an ordinary internet host. Private, local, reserved, multicast and
+ * translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) do not, nor does anything that is not an
+ * address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.includes(address)) return false
@@ -20,7 +24,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
 }
 
-/** Identifies the host of `address`: the address itself, or the /64 of an IPv6 address. */
+/**
+ * Returns what identifies the host of `address`: the address itself or, for IPv6, its /64, which
+ * belongs to one host.
+ */
 export function networkOf(address: string): string {
   const parsed = isIP(address) === 0 ? undefined : ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address
@@ -30,7 +37,10 @@ export function networkOf(address: string): string {
     .join(':')
 }
 
-/** Returns a test for membership in any of `cidrs`. @throws Error if one is not a CIDR */
+/**
+ * Returns a test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
+ * @throws Error if one is not a CIDR
+ */
 export function matchesCidrs(cidrs: readonly string[]): (address: string) => boolean {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
   return (address) => {

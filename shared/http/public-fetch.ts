@@ -1,4 +1,7 @@
-/** Fetches media from clients' addresses by a public route, within limits of time and size. */
+/**
+ * Fetches media from addresses that clients name: only by a public route, including all redirects,
+ * and within limits of time and size.
+ */
 
 import { isUtf8 } from 'node:buffer'
 import contentDisposition from 'content-disposition'
@@ -17,15 +20,16 @@ import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
-   * Refuses a URL by its text, or because its name has no public address. If name servers do not
-   * answer in time, the URL passes, because a download checks it again.
+   * Refuses a URL because of its text, or because its name has no public address. Only name servers
+   * are contacted. If they do not answer in time, the URL passes, because a download checks it
+   * again.
    * @throws ServiceError `INVALID_AUDIO_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /**
    * Writes the response from `url` to the file `path`; on failure no file is left.
-   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, `PAYLOAD_TOO_LARGE`; the
-   *   signal's reason
+   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` beyond
+   *   `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }
@@ -54,10 +58,16 @@ const LIMITS = {
   checkMsMax: 2_000,
 }
 
-/** As many as browsers allow; podcast links pass through a dozen services that count listeners. */
+/**
+ * As many as browsers allow. Podcast links pass through up to a dozen services that count
+ * listeners.
+ */
 const REDIRECTS_MAX = 20
 
-/** Codings that change bytes, unlike those that servers also state, such as `aws-chunked`. */
+/**
+ * The registered codings that change bytes. Servers also state others that change nothing, such as
+ * `aws-chunked`, `none` or a charset.
+ */
 const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
 
 /** Headers of every request. Compressed bytes would evade the size limit, so none are asked for. */
@@ -140,13 +150,19 @@ const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
     ? headerText(headers.location)
     : undefined
 
-/** Decodes a header, which Node reads as Latin-1 although most servers send UTF-8. */
+/**
+ * Decodes a header. Node reads headers as Latin-1, but most servers that send other characters mean
+ * UTF-8.
+ */
 function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   return bytes.toString('latin1') === value && isUtf8(bytes) ? bytes.toString() : value
 }
 
-/** Returns an answer that may be media. Its bytes will tell, because servers state wrong types. */
+/**
+ * Returns the answer itself if it may be media. Its bytes will tell, because many servers state a
+ * wrong type. Otherwise drops the body and throws an error that names the problem.
+ */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)
   if (!fault) return answer

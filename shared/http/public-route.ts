@@ -11,7 +11,9 @@ import { request, type AddressGuard, type Answer, type RequestOptions } from './
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
-/** The field with the client's address: its name in messages, and its error code. */
+/**
+ * The field with the client's address: its name in messages, and the error code for refusing it.
+ */
 export interface AddressField {
   name: string
   /** Dotted path in the body of a submit. */
@@ -26,7 +28,9 @@ export const AUDIO_URL: AddressField = {
 }
 
 export interface RouteOptions {
-  /** Addresses in these ranges are reachable although not public, even over http and any port. */
+  /**
+   * Addresses in these ranges are reachable although not public, also over http and on any port.
+   */
   allowCidrs: readonly string[]
   /** Ports on which public hosts may be contacted. */
   ports?: readonly number[]
@@ -37,8 +41,9 @@ export interface RouteOptions {
 /** The way to reach one URL. */
 export interface Route {
   /**
-   * Looks the name up, as `request` does again, because the result may change in between.
-   * @throws ServiceError with the field's code; what the resolver throws if name servers fail
+   * Looks the name up, as `request` will do again, because the result may change in between.
+   * @throws ServiceError with the field's code, also if the name does not exist; whatever the
+   *   resolver throws if its name servers fail
    */
   checkName(signal: AbortSignal): Promise<void>
   /**
@@ -54,8 +59,8 @@ export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
 }
 
 /**
- * Returns the route to `url`, which messages call `subject` (default: the name of the field).
- * @throws ServiceError with the field's code for a URL that is refused by its text
+ * Returns the route to `url`, which messages call `subject` (by default, the name of the field).
+ * @throws ServiceError with the field's code if the text of the URL is enough to refuse it
  */
 export type Router = (url: URL, subject?: string) => Route
 
@@ -71,7 +76,9 @@ const addressError = (field: AddressField, message: string, cause?: unknown) =>
 const notHttps = (field: AddressField, url: URL, subject: string) =>
   addressError(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
 
-/** Creates a router, which chooses the route to a URL of `field` or refuses it by its text. */
+/**
+ * Creates a router, which chooses the route to a URL given in `field`, or refuses it by its text.
+ */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
   const { allowCidrs, ports = [443], resolve = createResolver() } = options
   const portNames = ports.join(' or ')
@@ -121,8 +128,9 @@ interface Guard {
 }
 
 /**
- * Checks every address of every look-up, since answers may change. Unknown names are refused like
- * private ones, or clients could learn which names an intranet has; the log tells them apart.
+ * Checks every address of every look-up, since a name server's answers may change. An unknown name
+ * is refused in the same way as one that leads to a private address; otherwise clients could learn
+ * which names an intranet has. The error's cause, which is logged, tells which it was.
  */
 function createGuard(
   resolve: Resolve,
@@ -157,7 +165,10 @@ interface ParseOptions {
   base?: URL
 }
 
-/** Parses an http or https URL, relative to `base`. @throws ServiceError with the field's code */
+/**
+ * Parses `text` as an http or https URL, relative to `base`.
+ * @throws ServiceError with the field's code
+ */
 export function parseUrl(
   field: AddressField,
   text: string,

@@ -1,6 +1,8 @@
 /**
- * Looks up names in addresses that clients give, with a socket. `getaddrinfo` would block one of
- * the few worker threads, so a few slow name servers would stop all file operations of the process.
+ * Looks up names in addresses that clients give. The system's own look-up, `getaddrinfo`, blocks
+ * one of the process's few worker threads until a name server answers, so a few slow servers would
+ * stop all look-ups and file operations of the process. This resolver uses a socket and can be
+ * canceled.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -9,7 +11,11 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { withDeadline } from '../deadline.ts'
 
-/** Returns every address of a name. @throws an error of node:dns; the signal's reason */
+/**
+ * Returns every address of a name.
+ * @throws an error with the code `ENOTFOUND`, `ETIMEOUT`, or another of node:dns; the signal's
+ *   reason
+ */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>
 
 interface ResolverOptions {
@@ -29,8 +35,9 @@ const QUERIES_MAX = 3
 const SEARCH_DOMAINS_MAX = 6
 
 /**
- * Resolves names as most systems do: by the hosts file, then by name servers, which are asked for
- * the name itself and then in each search domain. nsswitch.conf is not read.
+ * Resolves names as most systems do: first with the hosts file, then with the name servers. They
+ * are asked for the name itself and, if it does not exist, for the name in each search domain,
+ * which short names of an intranet need. Other sources in nsswitch.conf (mDNS, LDAP) are not used.
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const {
@@ -54,7 +61,10 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
 
 const late = () => Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
 
-/** Creates a resolver for one call, which can be canceled alone. */
+/**
+ * Creates a resolver for one call, which can be canceled alone and uses the system's current
+ * servers.
+ */
 function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
   const resolver = new Resolver({
     timeout: Math.ceil(resolveMsMax * FIRST_TRY),

@@ -1,4 +1,7 @@
-/** The API calls that the MCP server's tools make, and what they read of the responses. */
+/**
+ * The API calls that the tools of the MCP server make, and the parts of the responses that they
+ * read.
+ */
 
 import type { RequestStatus } from '../request-status.ts'
 
@@ -90,6 +93,9 @@ export interface Calls {
 export interface LocalFiles {
   /** Uploads the file at `path`; resolves with the id of the uploaded file. */
   upload(path: string, onProgress: (part: number) => void): Promise<string>
-  /** Saves the media at a signed address to a folder. @returns the path of the file */
+  /**
+   * Saves the media at a signed address to a folder.
+   * @returns the path of the file
+   */
   save(url: string, fileName: string, folder: string): Promise<string>
 }

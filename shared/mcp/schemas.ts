@@ -1,4 +1,7 @@
-/** Input and output of the tools. The API validates the input, whose fields have the same names. */
+/**
+ * Input and output of the tools. The API validates the input, whose fields have the same names
+ * there.
+ */
 
 import { z } from 'zod'
 
@@ -18,7 +21,7 @@ const waitSeconds = (usual: number) =>
 
 const SOURCE = {
   audio_url: optionalText('Public HTTPS URL of audio or video.'),
-  file_id: optionalText('Of an uploaded file; see create_upload.'),
+  file_id: optionalText('The id of an uploaded file; see create_upload.'),
 }
 
 /** For a server on the user's machine. */
@@ -66,7 +69,7 @@ export const GetRequestInput = z.strictObject({
 })
 export const DownloadInput = z.strictObject({
   request_id: requestId,
-  folder: z.string().describe('Where the files go; created if missing.'),
+  folder: z.string().describe('Where the files go; the folder is created if it is missing.'),
 })
 export const UploadInput = z.strictObject({
   file_name: z.string().describe('Such as walk.mp4.'),

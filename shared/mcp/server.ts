@@ -1,6 +1,6 @@
 /**
- * The MCP server: the service as tools for an agent, for `winnow mcp` and for the gateway, which
- * call the API in their own ways. Bytes of media never pass through the model.
+ * The MCP server: the service as tools for an agent. `winnow mcp` and the gateway both serve these
+ * tools, and each calls the API in its own way. Bytes of media never pass through the model.
  */
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -65,8 +65,8 @@ function separateTool(server: McpServer, options: ServerOptions): void {
         `request_id with output${options.files ? ', or the path of a local file' : ''}. The ` +
         'answer has a signed link for each sound (target) and for the rest (residual), which ' +
         'add up to the original. It costs the seconds of the media, once for each prompt. ' +
-        'Expect a fraction of that time on a GPU, and up to several times that on a CPU. Work ' +
-        'that takes longer than wait_seconds continues: the answer has a request_id to ask for.',
+        'Expect a fraction of that time on a GPU, and up to several times that on a CPU. If it ' +
+        'takes longer than wait_seconds, it continues, and the answer has a request_id to ask for.',
       inputSchema: separateInput(options.files !== undefined),
       outputSchema: RequestOutput,
       annotations: { ...WRITES, openWorldHint: true },

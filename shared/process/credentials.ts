@@ -1,4 +1,7 @@
-/** Reads settings from files that only this process may read: systemd credentials. */
+/**
+ * Reads settings that are stored as files, one each: systemd credentials, which only this process
+ * may read.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +11,9 @@ const CREDENTIAL_PREFIX = 'winnow_'
 const SETTING = /^[A-Z][A-Z0-9_]*$/
 
 /**
- * Puts the setting NAME of each credential `winnow_NAME` into `env`, where libraries find it too.
+ * Puts the setting NAME of each credential `winnow_NAME` into `env`, where it takes precedence, and
+ * returns `env`. Libraries read their settings, such as a bucket's keys, from the process's own
+ * environment.
  * @throws Error if a credential cannot be read
  */
 export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -17,7 +22,8 @@ export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * Returns a setting for each file called `prefix` and its name. @throws errors of the file system
+ * Returns a setting for each file of a folder whose name is `prefix` and the setting's name.
+ * @throws Error if the folder or a file cannot be read
  */
 export function settingsIn(folder: string, prefix = ''): Record<string, string> {
   const names = readdirSync(folder)

@@ -1,6 +1,7 @@
 /**
- * A lock that only one process can hold, using flock(2). It is tied to the file rather than to a
- * process id, so it works across containers that share the folder and ends with its process.
+ * A lock that only one process can hold, using flock(2). The kernel ties it to the file rather than
+ * to a process id, so it works across containers that share the folder, and ends with its process
+ * in every case. Child processes do not inherit it.
  */
 
 import {
@@ -32,8 +33,9 @@ interface LockWait {
 }
 
 /**
- * Takes the lock on the file until this process ends.
- * @returns null if it has the lock; otherwise the holder, such as `process 17 on host-a`
+ * Takes the lock on the file until this process ends; creates the file if it is missing.
+ * @returns null if it has the lock; otherwise the process that kept it, such as `process 17 on
+ *   host-a`
  * @throws StartError if the file system does not support locks; errors of the file system
  */
 export async function takeLock(path: string, waiting?: LockWait): Promise<string | null> {
@@ -46,8 +48,8 @@ export class LockedError extends Error {
 }
 
 /**
- * Runs `work` while this process holds the lock on the file, which is then removed.
- * @throws LockedError naming the holder; whatever `work` throws; the errors of `takeLock`
+ * Runs `work` while this process holds the lock on the file, which is removed afterwards.
+ * @throws LockedError naming the holder; whatever `work` throws; and the errors of `takeLock`
  */
 export async function withLock<T>(
   path: string,

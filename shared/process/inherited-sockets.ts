@@ -6,8 +6,8 @@ import { StartError } from './lifecycle.ts'
 const FIRST_FD = 3
 
 /**
- * Returns their file descriptors by name (FileDescriptorName= of the .socket unit), if they are for
- * the process `ownerPid`, this one or the one whose ports it shares.
+ * Returns their file descriptors by name (FileDescriptorName= of the .socket unit); empty if there
+ * are none for the process `ownerPid`, which is this one or the one whose ports it shares.
  * @throws StartError for a name that is not in `names`, or occurs twice
  */
 export async function inheritedSockets<Name extends string>(

@@ -1,4 +1,7 @@
-/** Writes lines of the log to systemd's journal, with fields that `journalctl` can filter by. */
+/**
+ * Writes log lines as entries of systemd's journal. The message is still the line of JSON, with
+ * additional fields that `journalctl` can filter by.
+ */
 
 import { fstatSync, writeSync } from 'node:fs'
 import { loadLibsystemd } from './libsystemd.ts'
@@ -29,7 +32,8 @@ export interface LogDestination {
 }
 
 /**
- * Returns the journal if systemd connected standard output to it; otherwise undefined.
+ * Returns the destination of a process's log: the journal, if systemd connected standard output to
+ * it; otherwise undefined, for standard output.
  * @throws StartError if libsystemd is missing
  */
 export async function journalDestination(
@@ -50,7 +54,7 @@ export async function journalDestination(
 /** Returns `NAME=value` for each field of a line's entry. */
 export function journalFields(line: string): string[] {
   const entry = JSON.parse(line) as Record<string, unknown>
-  const ids = Object.entries(FIELDS).flatMap(([name, field]) =>
+  const idFields = Object.entries(FIELDS).flatMap(([name, field]) =>
     typeof entry[name] === 'string' ? [`${field}=${entry[name]}`] : [],
   )
   const [, priority = DEBUG] = PRIORITIES.find(([level]) => Number(entry.level) >= level) ?? []

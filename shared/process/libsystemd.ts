@@ -3,15 +3,24 @@
 import { StartError } from './lifecycle.ts'
 
 export interface Libsystemd {
-  /** Sends `NAME=value` lines to the service manager; returns -errno on failure. */
+  /**
+   * Sends `NAME=value` lines to the service manager.
+   * @returns -errno (below 0) on failure
+   */
   notify(lines: string): number
-  /** Writes one journal entry with `NAME=value` fields; returns -errno on failure. */
+  /**
+   * Writes one journal entry with `NAME=value` fields.
+   * @returns -errno (below 0) on failure
+   */
   sendToJournal(fields: readonly string[]): number
 }
 
 const NAME = 'libsystemd.so.0'
 
-/** @param wantedBy the environment variable that requires it @throws StartError */
+/**
+ * @param wantedBy the environment variable that requires it
+ * @throws StartError if libsystemd is missing
+ */
 export async function loadLibsystemd(wantedBy: string): Promise<Libsystemd> {
   try {
     const { default: koffi } = await import('koffi')

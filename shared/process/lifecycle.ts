@@ -56,7 +56,8 @@ function remedies(remedy: string, codes: readonly string[]): Record<string, stri
 }
 
 /**
- * Awaits `working`. @param place the setting of the folder in use, and the folder
+ * Awaits `working`.
+ * @param place the setting that names the folder in use, and the folder
  * @throws StartError if the folder cannot be written to; otherwise whatever `working` throws
  */
 export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
@@ -74,8 +75,8 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
 }
 
 /**
- * Runs `stop` once, on SIGTERM, SIGINT or the end of a parent process with an IPC channel, and
- * exits.
+ * Runs `stop` once, on SIGTERM, SIGINT or the end of the parent process that started this one with
+ * an IPC channel. Then exits, with 0 if it resolved and 1 if it rejected.
  */
 export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>): void {
   let stopping = false
@@ -97,7 +98,10 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   if (process.connected === false) begin('parent ended') // while we were starting
 }
 
-/** Tells the parent process, if there is an IPC channel, its addresses once it is ready. */
+/**
+ * Tells the parent process, if there is an IPC channel, that this one is ready; `details` contains
+ * its addresses.
+ */
 export function announceReady(details: Readonly<Record<string, string>>): void {
   process.send?.({ ready: true, ...details })
 }

@@ -2,9 +2,11 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Creates the folder and its parents. Node's `recursive` never ends below /proc, for example.
+ * Creates the folder and its missing parents. Node's own `recursive` never ends if a parent cannot
+ * be created, for example below /proc.
  * @param mode mode of the folders that are created
- * @throws errors of the file system; ENOENT if a link leads nowhere, such as to an unmounted disk
+ * @throws errors of the file system; ENOENT if a link leads nowhere, for example to an unmounted
+ *   disk
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await makeOne(path, mode)) return

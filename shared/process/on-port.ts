@@ -10,7 +10,10 @@ export interface Address {
   prefix: '' | 'GRPC_' | 'METRICS_' | 'ADMIN_' | 'CONTROL_'
 }
 
-/** @throws StartError if the port is in use, or this machine does not have the address */
+/**
+ * Awaits `listening` on the address.
+ * @throws StartError if the port is in use, or this machine does not have the address
+ */
 export async function onPort<T>(
   { host, port, prefix }: Address,
   listening: Promise<T>,

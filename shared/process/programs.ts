@@ -1,6 +1,7 @@
 /**
- * Tells how one of our programs starts another: a compiled one (scripts/setup/programs.mjs) the
- * compiled one next to it, and one that runs from source the source, which tsx compiles.
+ * Tells how one of our programs starts another, as a process or a thread. A compiled program
+ * (scripts/setup/programs.mjs) starts the compiled one next to it. A program that runs from source
+ * starts sources, which tsx compiles.
  */
 
 import { existsSync } from 'node:fs'
@@ -34,7 +35,10 @@ export const programThreads = (source: URL): number => (compiledOf(source) === u
 /** The parts of the models that processes reading media use, which load nothing else. */
 const LIGHT_MODELS = ['models/lanes/channel-rows.ts', 'models/lanes/level.ts']
 
-/** Returns the files and folders, besides packages, that the process reads at the start. */
+/**
+ * Returns what that process reads at the start, besides packages: files, and folders with
+ * everything in them.
+ */
 export function programPlaces(source: URL): string[] {
   if (COMPILED !== undefined && compiledOf(source) !== undefined) return [COMPILED]
   return [
@@ -44,7 +48,10 @@ export function programPlaces(source: URL): string[] {
   ]
 }
 
-/** Returns a thread's program as text; on Node 20 a worker has no TypeScript loader of its own. */
+/**
+ * Returns a worker thread's program as text to evaluate. On Node 20 a worker does not inherit the
+ * TypeScript loader, so it registers one first.
+ */
 export function threadProgram(source: URL): string {
   const compiled = compiledOf(source)
   if (compiled !== undefined) return `import(${JSON.stringify(compiled)})`

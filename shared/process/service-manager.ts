@@ -1,6 +1,7 @@
 /**
- * Reports to systemd (sd_notify) when the process is ready, how it is doing, that it is alive, and
- * that it is stopping. Without NOTIFY_SOCKET nothing is loaded.
+ * Reports to the service manager that started the process (systemd's sd_notify) when it is ready,
+ * how it is doing, that it is alive, and that it is stopping. Without NOTIFY_SOCKET nothing is
+ * loaded.
  */
 
 import { loadLibsystemd } from './libsystemd.ts'
@@ -12,11 +13,16 @@ export interface ServiceManager {
   /** Reports that it serves from now on; `status` is one line for `systemctl status`. */
   ready(status: string): void
   /**
-   * Feeds the watchdog from now on, and reports the status at least every ten seconds.
-   * @param beat resolves once everything that must be alive has answered, before each feed
+   * From now on, feeds the watchdog at a third of its interval, and reports the status of the
+   * process at least every ten seconds.
+   * @param beat resolves once everything that must be alive has answered; the watchdog is not fed
+   *   before
    */
   keepAlive(beat: () => Promise<void>, status: () => string): void
-  /** Reports that it stops within `secondsMax`, which extends the manager's own limit. */
+  /**
+   * Reports that it is stopping and may take up to `secondsMax`, even if the manager's limit is
+   * lower.
+   */
   stopping(secondsMax: number): void
 }
 
@@ -34,7 +40,7 @@ export async function connectServiceManager(
   const { notify } = await loadLibsystemd('NOTIFY_SOCKET')
   const send = (...lines: string[]) => {
     const result = notify(lines.join('\n'))
-    if (result < 0) log.warn({ errno: -result }, 'the service manager does not take reports')
+    if (result < 0) log.warn({ errno: -result }, 'the service manager did not accept a report')
   }
   const periodMs = watchdogMs(env)
   return {
@@ -67,7 +73,7 @@ function repeat(work: () => Promise<void>, everyMs: number, log: Logger): void {
     if (running) return
     running = true
     work()
-      .catch((error: unknown) => log.warn({ err: error }, 'the watchdog could not be notified'))
+      .catch((error: unknown) => log.warn({ err: error }, 'the watchdog was not fed'))
       .finally(() => {
         running = false
       })

@@ -1,4 +1,7 @@
-/** Reads all settings of a process at once, so that all mistakes are reported together. */
+/**
+ * Reads the settings of a process from its environment, all at once, so that all mistakes are
+ * reported together.
+ */
 
 import ipaddr from 'ipaddr.js'
 
@@ -17,9 +20,15 @@ export interface SettingReader {
   /** Like `integer`, or the word `off`; undefined if unset. */
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
-  /** A text that `parse` accepts; for others it throws an error of the form `must be …`. */
+  /**
+   * A text that `parse` accepts; its error message says what would be right, in the form `must be
+   * …`.
+   */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
-  /** An absolute URL with one of the schemes, such as `https:`, without its final slash. */
+  /**
+   * An absolute URL with one of the schemes, such as `['http:', 'https:']`, without its final
+   * slash.
+   */
   url(name: string, schemes: readonly string[]): string | undefined
 }
 
@@ -33,7 +42,10 @@ export class SettingsError extends Error {
   }
 }
 
-/** Runs `read` on `env`, where empty counts as unset. @throws SettingsError with all mistakes */
+/**
+ * Runs `read` on `env`. An empty value counts as unset.
+ * @throws SettingsError naming every setting that is missing or wrong
+ */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
   const source: SettingSource = {

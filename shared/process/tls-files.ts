@@ -1,6 +1,6 @@
 /**
- * TLS between the parts of the service and for admins: gRPC, metrics, the admins' address and
- * control planes. Files are read at start, so a new certificate takes a restart.
+ * TLS between the parts of the service and for admins: gRPC, metrics, the admins' address and the
+ * engines' control planes. Files are read at start, so a new certificate takes a restart.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -31,7 +31,10 @@ export function readTlsFiles({ optional, text }: SettingReader): TlsFiles {
   }
 }
 
-/** Undefined without a certificate. @throws StartError that names the setting */
+/**
+ * Undefined without a certificate.
+ * @throws StartError that names the setting
+ */
 export async function loadTls(files: TlsFiles): Promise<Tls | undefined> {
   const { certificateFile, keyFile, caFile } = files
   if (certificateFile === undefined) {

@@ -148,7 +148,8 @@ export class Parser {
 
   /**
    * Separates sounds, although commas may also separate adjectives.
-   * @param isAside whether only a place, time or person follows: "the man, who sits in front of"
+   * @param isAside whether what follows only says where, when or who: "the man, who sits in front
+   *   of"
    */
   #comma(isAside = false): void {
     if (isAside && this.#hasContent) {
@@ -275,7 +276,10 @@ export class Parser {
     this.#pending = null
   }
 
-  /** Drops the words before "only", as in "I would love to have only the piano". */
+  /**
+   * Drops the words before "only", as in "I would love to have only the piano"; they are not a
+   * sound.
+   */
   #dropWords(i: number): void {
     const next = this.#next(i)
     if (!next || !CONTENT.has(next.kind)) return

@@ -19,7 +19,10 @@ const isContent = ({ kind }: Symbol): boolean =>
   kind === 'sound' || kind === 'word' || kind === 'whole'
 const isSound = ({ kind }: Symbol): boolean => kind === 'sound'
 
-/** @param picks whether a known sound among unknown words stands for all of them */
+/**
+ * @param symbols the words of one sound
+ * @param picks whether a known sound among unknown words stands for all of them
+ */
 export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolean): Sound | null {
   const owner = withoutOwner(symbols)
   const all = owner.filter(isContent)

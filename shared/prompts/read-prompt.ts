@@ -32,7 +32,10 @@ export interface PromptReading {
   wanted: readonly Sound[]
   /** Parts of the wanted sounds. */
   unwanted: readonly Sound[]
-  /** All sounds that the prompt names, also those that need not be removed. */
+  /**
+   * All sounds that the prompt names, including those that are not part of the wanted ones and need
+   * not be removed.
+   */
   asked: readonly PromptedSound[]
   /** Whether the prompt is just the name of one sound. */
   isPlain: boolean
@@ -75,7 +78,9 @@ interface LanguageReading {
   symbols: readonly Symbol[]
 }
 
-/** Counts words that a language lacks; without any sound, at least one. */
+/**
+ * Counts the words that a language does not have. If there is no sound, one is counted as missing.
+ */
 function unknownOf(read: LanguageReading): number {
   const words = read.symbols.filter(({ kind }) => kind === 'word').length
   return hasSound(read) ? words : Math.max(1, words)

@@ -1,6 +1,7 @@
 /**
- * Decides which model answers a prompt (docs/decisions/models.md): one with stems if the prompt
- * only names its stems, otherwise one that answers text. The prompt means the same to both.
+ * Decides from the words of a prompt which model answers it (docs/decisions/models.md). A prompt
+ * that only names stems of a model goes to that model; any other goes to a model that answers text.
+ * The prompt means the same to both.
  */
 
 import { ServiceError } from '../errors.ts'
@@ -102,9 +103,10 @@ const partOf = ({ name }: Sound): string =>
 const without = (part: string): string => `without ${part}`
 
 /**
- * Returns the stems of a model that answer the prompt; null if they don't.
- * @param otherIs what "other" means to a model with vocals and other alone. As `'a stem'` it is not
- *   answered, so that a model with drums, bass and other goes first.
+ * Returns the stems of a model that answer the prompt; null if the prompt asks for something else.
+ * @param otherIs what "other" means to a model of vocals and other alone, where it is the
+ *   instrumental. With `'a stem'` the model doesn't answer it, so that a model with drums, bass and
+ *   other goes first; with `'the instrumental'` it does.
  */
 function stemsFor(
   { wanted, unwanted }: PromptReading,
@@ -116,7 +118,7 @@ function stemsFor(
     const part = partCalled(stem)
     if (!stemOf.has(part)) stemOf.set(part, stem)
   }
-  // Beside vocals alone, "other" is the instrumental.
+  // In a model of vocals and other alone, "other" is the instrumental.
   const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
   const [other, instrumental] = [stemOf.get('other'), without('vocals')]
   if (isHalf && other !== undefined) {
@@ -135,7 +137,9 @@ function stemsFor(
   return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
 }
 
-/** Returns one question for the sum of the parts; null if the model lacks one of them. */
+/**
+ * Returns one question for the sum of all parts, in the model's order; null if the model lacks one.
+ */
 function questionOf(
   parts: readonly string[],
   stemOf: ReadonlyMap<string, string>,

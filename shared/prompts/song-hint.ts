@@ -18,7 +18,8 @@ export const SONG_HINT =
   'A better model for songs is free to use: `winnow model fetch scnet` (43 MB, MIT)'
 
 /**
- * Whether the better model has what the prompt asks for, and one from set-up answers.
+ * Whether `SONG_HINT` is useful: the better model has what the prompt asks for, and a model from
+ * set-up answers, so no better one is installed.
  * @param model the name of the model that answers, if nobody chose it by name
  */
 export const isSongHintFor = (prompt: string, model: string | undefined): boolean =>

@@ -17,6 +17,7 @@ const SECRET_PATHS = [
 
 /**
  * Creates a JSON logger, one line per entry, on standard output unless `destination` is given.
+ * @param name the process that logs: `gateway`, `engine`, `start`
  * @param level one of pino's levels, or `silent`
  */
 export const createLogger = (
@@ -32,8 +33,8 @@ export const createLogger = (
 const WAITING_BYTES_MAX = 4 * 2 ** 20
 
 /**
- * Returns standard output, whose lines wait while it is a file on a full disk. Without the
- * listener, the first rejected line would end or hang the process.
+ * Returns standard output, which may be a file on a full disk, so lines wait until there is room.
+ * Without the listener, the first rejected line would end the process or hang it.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: WAITING_BYTES_MAX })

@@ -11,7 +11,7 @@ const counter = (help: string, labelNames: Labels = []) =>
 const gauge = (help: string, labelNames: Labels = []) =>
   ({ type: 'gauge', help, labelNames }) as const
 
-/** @param buckets upper bounds, in the unit of the metric's name */
+/** @param buckets upper bounds, in the unit that the metric's name ends with */
 const histogram = (help: string, buckets: readonly number[], labelNames: Labels = []) =>
   ({ type: 'histogram', help, labelNames, buckets }) as const
 
@@ -34,12 +34,12 @@ const gatewayMetrics = {
     ['state'],
   ),
   winnow_http_request_seconds: histogram(
-    'HTTP calls, each until its answer ends, so streams take long. 499: the client hung up.',
+    'HTTP calls up to the end of the answer, which for a stream is late. 499: the client hung up.',
     CALL_SECONDS,
     ['method', 'route', 'status'],
   ),
   winnow_grpc_call_seconds: histogram(
-    'Calls of SeparationService, each until its answer ends, so a Watch takes long.',
+    'Calls of SeparationService up to the end of the answer, which for a Watch is late.',
     CALL_SECONDS,
     ['method', 'status'],
   ),
@@ -132,7 +132,7 @@ const engineMetrics = {
   ),
 }
 
-/** By the program that has them. */
+/** The metrics by the program that has them. */
 export const METRICS_OF = { gateway: gatewayMetrics, both: commonMetrics, engine: engineMetrics }
 
 export const METRICS = { ...gatewayMetrics, ...commonMetrics, ...engineMetrics }

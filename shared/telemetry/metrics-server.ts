@@ -22,7 +22,10 @@ interface MetricsSource {
   tls?: Tls | undefined
 }
 
-/** Listens on `host:port`; port 0 chooses a free one. @throws StartError if it is in use */
+/**
+ * Listens on `host:port`; port 0 chooses a free one.
+ * @throws StartError if the port is in use
+ */
 export async function startMetricsServer(
   host: string,
   port: number,

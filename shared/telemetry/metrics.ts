@@ -21,7 +21,8 @@ export class MetricSet {
   }
 
   /**
-   * @param series labels known in advance, which start at 0, so that the first count is an increase
+   * @param series labels known in advance, which start at 0, because otherwise the first count
+   *   would not be an increase
    */
   counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
     const counter = new Counter(this.#configuration(name))
@@ -46,7 +47,10 @@ export class MetricSet {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** Adds the free space on the disk of `folder`, measured at each scrape while it exists. */
+  /**
+   * Adds the free space on the disk of `folder`, measured at each scrape; omitted once the folder
+   * is gone.
+   */
   watchDisk(folder: string): void {
     const watch = (name: NameOf<'gauge'>, bytesOf: (disk: StatsFs) => number) =>
       new Gauge({

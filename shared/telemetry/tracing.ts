@@ -1,4 +1,7 @@
-/** Traces requests through all processes. Without an endpoint nothing here has any effect. */
+/**
+ * Traces a request through all processes. The SDK is loaded only if there is an endpoint to receive
+ * the traces; otherwise nothing here has any effect.
+ */
 
 import {
   context,
@@ -31,9 +34,15 @@ export interface SpanOptions {
   /** By default, internal to the process. */
   kind?: keyof typeof KINDS
   attributes?: Attributes
-  /** The cause in another process, a `traceparent` or null. By default the active span. */
+  /**
+   * The cause in another process: a `traceparent`, or null if it is unknown. By default the active
+   * span.
+   */
   from?: string | null
-  /** Whether this repeats `from`, which may have ended: a trace of its own with a link to it. */
+  /**
+   * Whether this is a repetition. It gets its own trace with a link to `from`, which may have ended
+   * long ago.
+   */
   isRepeated?: boolean
 }
 
@@ -63,7 +72,8 @@ export const isTracing = (): boolean => tracer !== null
 
 /**
  * Starts to send spans if there is an endpoint. The SDK itself reads OTEL_EXPORTER_OTLP_HEADERS and
- * OTEL_TRACES_SAMPLER. @returns a function that sends the remaining spans and stops
+ * OTEL_TRACES_SAMPLER.
+ * @returns a function that sends the remaining spans and stops
  */
 export async function startTracing(options: TracingOptions): Promise<() => Promise<void>> {
   const { service, version, endpoint, log } = options

@@ -197,7 +197,7 @@ test('everything else is refused to engines and gateways', async (t) => {
     await assert.rejects(connectAs(t, swapped, { isEngine: swapped.engineUrl === url }), {
       name: 'StartError',
       message:
-        /^NATS_URL: the user lacks permissions .* Name the user of its role; see ops\/nats-cluster/,
+        /^NATS_URL: the user lacks permissions .* Name the user that ops\/nats-cluster\.conf has/,
     })
   }
   const { connection, refused } = await connectRaw(t, cluster.engineUrl, cluster.caFile)

@@ -14,7 +14,9 @@ import type { AccountRow } from '../../store/schema/tables.ts'
 import { remove, stop, type RemoveDeps } from '../own-requests.ts'
 
 const EVERY_MS = 10_000
-/** Requests and files of each account per turn, so that a gateway can stop soon. */
+/**
+ * At most this many requests and files of each account per turn, so that a gateway can stop soon.
+ */
 const ROWS_MAX = 100
 
 export function createAccountCloser(deps: RemoveDeps): Loop {
@@ -29,7 +31,10 @@ export function createAccountCloser(deps: RemoveDeps): Loop {
   return loop
 }
 
-/** Takes one repeatable step for each account. Returns how many requests and files it changed. */
+/**
+ * Takes one step for each account. It can be repeated, and interrupted at any point.
+ * @returns how many requests and files it changed; 0 if nothing is left to do
+ */
 export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   let sum = 0
   for (const account of await accountsToClose(deps.store)) {
@@ -62,7 +67,9 @@ async function removeAll(deps: RemoveDeps, { account_id: accountId }: AccountRow
   return removed
 }
 
-/** Returns false if another gateway was faster, or an unfinished request needs the media. */
+/**
+ * Returns false if another gateway was faster, or if an unfinished request still needs the media.
+ */
 async function isRemoved(removing: Promise<void>): Promise<boolean> {
   try {
     await removing

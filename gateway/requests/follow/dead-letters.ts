@@ -13,7 +13,10 @@ const REASONS = {
   EVENTS: 'An engine ended the request, but what it reported was not valid or could not be stored.',
 }
 
-/** Creates a handler that logs a lost message, and fails its request if nothing else can end it. */
+/**
+ * Creates a handler for `broker.followDeadLetters`. It logs the lost message, and fails its request
+ * if nothing else can still end it. The rescuer takes care of the others.
+ */
 export const createDeadLetterHandler =
   (deps: LetterDeps) =>
   async (letter: DeadLetter): Promise<void> => {

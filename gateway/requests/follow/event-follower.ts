@@ -56,7 +56,8 @@ type Effect = FinishedRequest | 'changed' | 'unchanged'
 
 /**
  * Creates a handler for `broker.followEvents`. Once it resolves, the event may be acknowledged.
- * Events of one request are handled in order, those of different requests concurrently.
+ * Events of one request are handled in the order of the calls, those of different requests
+ * concurrently.
  */
 export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
   const latest = new Map<string, Promise<void>>()
@@ -120,7 +121,10 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 
-/** @param row the request, locked by the transaction; undefined for a repeated start */
+/**
+ * @param row the request, locked by the transaction; undefined if it is deleted, or for a start
+ *   that has no effect
+ */
 async function applyToAttempt(
   store: Store,
   event: Event,
@@ -183,7 +187,10 @@ async function failUnlessItFits(
   return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
-/** Completes a request and charges it, or fails it if balance or quota do not cover it. */
+/**
+ * Completes a request and charges it. If the balance does not cover it, or its outputs do not fit
+ * into the quota, it fails instead and costs nothing.
+ */
 async function completeAndCharge(
   store: Store,
   row: RequestRow | undefined,
@@ -269,7 +276,8 @@ const fail = (
   finishRequest(store, { ...ids, ...failure(error, now) }, presenter)
 
 /**
- * Makes an engine stop working on a request that has ended, for whatever reason, or was deleted.
+ * Makes an engine stop working on a request that has ended or was deleted. It may have been
+ * canceled, the balance may not cover it, or its outputs may not fit.
  */
 async function stopIfFinished(event: Event, { store, engineRegistry }: FollowerDeps) {
   if (event.type !== 'started' && event.type !== 'measured') return

@@ -18,14 +18,14 @@ type TerminalMove = Move & { to: 'COMPLETED' | 'FAILED' }
 /** A request that has ended, for `announceFinished`. */
 export interface FinishedRequest {
   row: RequestRow
-  /** Whether a delivery of its webhooks is due. */
+  /** Whether a delivery to one of its webhooks is due. */
   isWebhookDue: boolean
 }
 
 /**
  * Moves a request to a terminal state, removes its outbox entry, counts it in the account's usage
- * and writes the deliveries of its webhooks, all in the caller's transaction. Returns null if it
- * has already moved on.
+ * and writes the deliveries of its webhooks, all in the caller's transaction.
+ * @returns the request as it ended, for `announceFinished`; null if it has already moved on
  */
 export async function finishRequest(
   store: Store,
@@ -47,6 +47,7 @@ export async function finishRequest(
   return { row, isWebhookDue: deliveries.some(({ state }) => state === 'pending') }
 }
 
+/** Returns the move that fails a request. */
 export const failure = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
@@ -56,16 +57,19 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Receivers of the news that a request has ended. */
-interface Announcers {
+/** Everything that is told when a request has ended. */
+interface FinishListeners {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
   wakeWebhooks: () => void
 }
 
-/** Tells status streams and the webhook sender about an end, once it is committed. */
+/**
+ * Tells the status streams and the webhook sender that a request has ended. Call it once that is
+ * committed.
+ */
 export function announceFinished(
-  { feed, metrics, wakeWebhooks }: Announcers,
+  { feed, metrics, wakeWebhooks }: FinishListeners,
   { row, isWebhookDue }: FinishedRequest,
 ): void {
   metrics.finished(row)
@@ -74,7 +78,7 @@ export function announceFinished(
   if (isWebhookDue) wakeWebhooks()
 }
 
-export interface FinishDeps extends MediaPresenter, Announcers {
+export interface FinishDeps extends MediaPresenter, FinishListeners {
   store: Store
   clock: Clock
 }

@@ -1,14 +1,23 @@
-/** Follows the changes of requests, and keeps their progress, which is not in the database. */
+/**
+ * Follows the changes of requests within this process. It wakes status streams, and keeps the
+ * progress of running requests, which is not in the database.
+ */
 
 import { ServiceError } from '../../../shared/errors.ts'
 import type { Progress } from '../../../shared/messages.ts'
 import { limitOf, limitText, type Limit } from '../../accounts/limits.ts'
 import type { LimitColumns, RequestRow } from '../../store/schema/tables.ts'
 
-/** Why a watch woke: the row or only the progress changed, time is up, or it was closed. */
+/**
+ * Why a watch woke: the row changed, only the progress changed, the time is up, or the watch was
+ * closed.
+ */
 export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
 
-/** Requests whose progress is kept; beyond that, the one that reported longest ago is dropped. */
+/**
+ * At most this many requests have their progress kept; beyond that, the one that reported longest
+ * ago is dropped.
+ */
 const PROGRESS_KEPT_MAX = 10_000
 
 /** A guess, since nobody knows when a stream will end. */
@@ -69,8 +78,9 @@ export class RequestFeed {
   }
 
   /**
-   * Wakes the watches of a request whose row has changed, here and at other gateways, once the
-   * change is committed. `ended` is the row, if the change was the end.
+   * Wakes the watches of a request whose row has changed, and tells the other gateways. Call it
+   * once the change is committed.
+   * @param ended the row, if this change was the end of the request
    */
   rowChanged(requestId: string, ended?: RequestRow): void {
     this.#changes += 1
@@ -101,7 +111,8 @@ export class RequestFeed {
   }
 
   /**
-   * Returns the least number of seconds that the attempt will still take, as it last said, or 0.
+   * Returns the least number of seconds that the attempt will still take, as it said last; 0 if it
+   * has not said.
    */
   secondsAtLeastOf(requestId: string, attemptId: string | null): number {
     return this.#latest(requestId, attemptId)?.seconds_at_least ?? 0
@@ -117,6 +128,7 @@ export class RequestFeed {
     return progress?.attempt_id === attemptId ? progress : undefined
   }
 
+  /** Drops the progress of a finished request. */
   forget(requestId: string): void {
     this.#progress.delete(requestId)
   }
@@ -190,7 +202,9 @@ export class RequestWatch {
     })
   }
 
-  /** @param ended the row as it ended; null if it has not ended; undefined if that is unknown */
+  /**
+   * @param ended the request as it ended; null if it has not ended; undefined if that is unknown
+   */
   wake(reason: 'row' | 'progress', ended?: RequestRow | null): void {
     if (ended === null && this.#isForEnd) return
     this.#ended ??= ended ?? undefined

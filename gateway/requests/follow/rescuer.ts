@@ -25,7 +25,9 @@ interface RescuerDeps extends FinishDeps {
 }
 
 const EVERY_MS = MINUTE_MS
-/** Requests that changed more recently are skipped: their events may still be in transit. */
+/**
+ * Requests that changed more recently are skipped, because their events may still be in transit.
+ */
 const UNTOUCHED_MS = 2 * MINUTE_MS
 /** After this many failures in one turn, the remaining requests wait for the next turn. */
 const FAILURES_MAX = 3
@@ -40,7 +42,10 @@ interface RescueScope {
 }
 
 const ORDINARY: RescueScope = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
-/** After the broker has lost its streams. Engines may still finish requests in progress. */
+/**
+ * After the broker has lost its streams. Requests in progress are left alone, because their engines
+ * may still finish them.
+ */
 const AFTER_LOSS: RescueScope = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
 
 export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
@@ -48,7 +53,9 @@ export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
   streamsLost(): void
 }
 
-/** Creates a loop that queues requests again whose job was lost, as with the broker's disk. */
+/**
+ * Creates a loop that queues requests again whose job was lost, for example with the broker's disk.
+ */
 export function createRescuer(deps: RescuerDeps): Rescuer {
   let page = FIRST_PAGE
   let isLost = false
@@ -103,8 +110,9 @@ export async function rescue(
 }
 
 /**
- * Queues a request again if its job is lost. A job that was waiting was lost by the broker, which
- * never fails the request; one in progress perhaps by its engine, so it counts as an interruption.
+ * Queues a request again if its job is lost. If the request was waiting, the broker lost the job,
+ * which never fails the request. If it was in progress, an engine may have been lost, so that
+ * counts as an interruption.
  */
 async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId, job_sequence: sequence } = row

@@ -10,7 +10,10 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
 
-/** How often a row is read anyway, because a message of another gateway may be lost. */
+/**
+ * How often a row is read even if nobody has reported a change, because a message of another
+ * gateway may be lost.
+ */
 const READ_EVERY_MS = 15_000
 
 export interface WatchDeps {
@@ -37,9 +40,10 @@ export interface WatchStep {
 
 /**
  * Yields the steps of one watch: the status at once, on every change and after every interval, and
- * `timeout` as the last step when the window ends. Ends after a terminal status, or when `watch` is
- * closed, and closes it. The key is checked before each step but the first. A step is made only
- * when it is asked for, so a slow reader skips states; every status is complete in itself.
+ * `timeout` as the last step when the window ends. The watch ends after a terminal status, or
+ * without a further step when `watch` is closed. The key is checked again before each step but the
+ * first. A step is made only when it is asked for, so a slow reader skips states instead of piling
+ * them up; every status is complete in itself. Closes `watch` at the end.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(

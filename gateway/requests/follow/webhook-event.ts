@@ -1,4 +1,7 @@
-/** Makes the bodies of a request's webhooks, once, so they are the same in every attempt. */
+/**
+ * Makes the bodies of a request's webhooks. That happens once, when the request ends, so they are
+ * the same in every attempt.
+ */
 
 import { newId } from '../../../shared/ids.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
@@ -12,9 +15,9 @@ import { eventTypeOf, type WebhookEvent } from '../../api/webhook-schemas.ts'
 import { DISABLED } from '../../webhooks/endpoint-health.ts'
 
 /**
- * Returns the deliveries of a request that has ended, due at once: to its `webhookUrl` and to the
- * endpoints of its account that receive such events. Those to disabled endpoints have failed
- * already, so that they can be replayed later.
+ * Returns the deliveries of a request that is COMPLETED or FAILED, due at once: to its `webhookUrl`
+ * and to the endpoints of its account that receive such events. Those of disabled endpoints have
+ * failed already, so that they can be replayed later.
  */
 export async function newDeliveries(
   store: Store,

@@ -23,8 +23,9 @@ export interface StandingDeps {
 }
 
 /**
- * Returns the highest class of requests with the key, and the maximum and the use of each limit:
- * `max` is null without a limit, `used` for limits on each single key or file.
+ * Returns the highest class of requests with the key, and the maximum and the use of each limit by
+ * its name. `max` is null if there is no limit; `used` is null for limits on each single key or
+ * file.
  */
 export async function standingOf(
   { store, clock, feed, config }: StandingDeps,

@@ -1,5 +1,6 @@
 /**
- * Estimates by model how long engines still have to work, which decides how many there should be.
+ * Estimates by model how long engines still have to work, which decides how many engines there
+ * should be.
  */
 
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
@@ -27,7 +28,7 @@ const FIRST_SPEED: Speed = { perSecond: 1, perEngineSecond: 1, meanSeconds: 60 }
 
 /**
  * Returns what is left by model: `auto` first, then those with most.
- * @param completed in the order of their ends; a model that has none has the speed of all
+ * @param completed in the order of their ends; if a model has none, it has the speed of all
  */
 export function engineSeconds(
   left: readonly LeftWork[],

@@ -1,4 +1,7 @@
-/** Lists the models that the engines hold, and tells whether all hold the same. */
+/**
+ * Lists the models that the engines of an installation hold, and tells whether all of them hold the
+ * same.
+ */
 
 import type { DescribedModel, EngineDescription } from '../../../shared/engine-control.ts'
 import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
@@ -10,19 +13,20 @@ interface LoadedModel extends DescribedModel {
 
 /** Returns each model once, in the order in which the engines prefer them. */
 export function loadedModels(engines: readonly EngineDescription[]): LoadedModel[] {
-  const held = new Map<string, LoadedModel>()
+  const loaded = new Map<string, LoadedModel>()
   for (const { engine_id: engineId, models } of engines) {
     for (const model of models) {
-      const entry = held.get(model.name) ?? { ...model, engineIds: [] }
+      const entry = loaded.get(model.name) ?? { ...model, engineIds: [] }
       entry.engineIds.push(engineId)
-      held.set(model.name, entry)
+      loaded.set(model.name, entry)
     }
   }
-  return [...held.values()]
+  return [...loaded.values()]
 }
 
 /**
- * Refuses a separator that no engine holds, if any engine is known, or that cannot answer a prompt.
+ * Refuses a separator that no engine holds, or that cannot answer a prompt. Refuses nothing while
+ * no engine is known.
  * @throws ServiceError `INVALID_PARAMETER` that names the available models
  */
 export async function assertSeparator(

@@ -1,4 +1,7 @@
-/** Reads the result of a COMPLETED request from its row. */
+/**
+ * Reads the result of a COMPLETED request from its row: its sounds, and the findings, parts and
+ * file names of its outputs.
+ */
 
 import { stemOf } from '../../../shared/file-name.ts'
 import { Finding } from '../../../shared/finding.ts'
@@ -19,7 +22,10 @@ export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs
 /** Returns the outputs that the engine reported for a COMPLETED separation. */
 export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/** Returns what the engine heard in the media of a COMPLETED request, if it made a list. */
+/**
+ * Returns what the engine heard in the media of a COMPLETED request, or undefined if it made no
+ * list.
+ */
 export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
   sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
 
@@ -35,7 +41,9 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   })
 }
 
-/** Returns a stored part of a COMPLETED request with its file name, if there is one. */
+/**
+ * Returns a stored part of a COMPLETED request with its file name, or undefined if there is none.
+ */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,
@@ -61,7 +69,10 @@ function outputLabel(row: RequestRow, name: OutputName): string {
   return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 
-/** Returns an output's file name: the source's, as any file system takes it, and the label. */
+/**
+ * Returns the file name of an output: the source's name, without folders and without characters
+ * that some file systems refuse, and the label.
+ */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = stemOf(name).replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'

@@ -101,7 +101,10 @@ export function presentStatus(
 const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
-/** Returns how each prompt was understood, the first one's at the top level, and the findings. */
+/**
+ * Returns how each prompt was understood, with the first one's fields at the top level, and the
+ * findings, if there are any.
+ */
 function presentFindings(
   row: RequestRow,
 ): TargetRecognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
@@ -166,7 +169,8 @@ const notCompleted = ({ request_id: id }: RequestRow) =>
   new Error(`the request ${id} is not completed`)
 
 /**
- * Returns the outputs of a COMPLETED separation, with findings. `expiresAt`: epoch milliseconds.
+ * Returns the outputs of a COMPLETED separation, with what was found.
+ * @param expiresAt when their addresses expire, in epoch milliseconds
  */
 export async function presentData(
   row: RequestRow,
@@ -226,7 +230,8 @@ async function outputFile(
 }
 
 /**
- * Returns an address of a part of a COMPLETED request, if stored, until `expiresAt` in epoch ms.
+ * Returns an address of a part of a COMPLETED request, or undefined if the part is not stored.
+ * @param expiresAt when the address expires, in epoch milliseconds
  */
 export async function partUrl(
   row: RequestRow,

@@ -1,4 +1,7 @@
-/** Estimates the places of requests in the queue, and how long they will still take. */
+/**
+ * Estimates the places of requests in the queue, and how long they will still take. A few queries
+ * serve all callers, and fewer are made while nothing changes.
+ */
 
 import type { Clock } from '../../../shared/clock.ts'
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
@@ -28,19 +31,31 @@ export interface QueueEstimate {
 
 /** Rows are reused for a second, and for longer while none changes. */
 const AGE_MS_MAX = 1_000
-/** Rows are read again after this long, because a message about a change may be lost. */
+/**
+ * The longest time that rows are reused. Gateways and engines announce changes, but a message may
+ * be lost.
+ */
 const UNCHANGED_MS_MAX = 5_000
-/** Completed requests that give the speed: enough to average out, few enough to be recent. */
+/**
+ * How many completed requests the speed is measured by: enough to average out, and few enough to be
+ * recent. The first only marks the start.
+ */
 const COMPLETED_MAX = 17
 /** The same for the speeds by model: enough to include the models that are seldom asked for. */
 const COMPLETED_OF_MODELS_MAX = 200
 /** From this progress on, a request's own pace tells how long it will still take. */
 const PART_MIN = 0.1
-/** The work per second of media, relative to `balanced`: between those of the models. */
+/**
+ * The work per second of media, relative to `balanced`. The models differ; these values lie between
+ * theirs.
+ */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
 /** The work of a list of sounds: little more than reading the media. */
 const WORK_OF_SOUNDS = 0.1
-/** The work of each prompt after the first: a model may share work between prompts. */
+/**
+ * The work of each prompt after the first, because a model may share a part of the work between
+ * prompts.
+ */
 const FURTHER_PROMPT = 0.75
 
 interface Rows {
@@ -62,7 +77,8 @@ export class QueueEstimates {
   }
 
   /**
-   * Returns estimates for an unfinished request, at most a second old unless nothing has changed.
+   * Returns estimates for an unfinished request. They are at most a second old, or a little older
+   * if nothing has changed.
    */
   async of(row: RequestRow): Promise<QueueEstimate> {
     const { request_id: requestId, status } = row
@@ -117,7 +133,10 @@ export class QueueEstimates {
     return engineSeconds(left, doneWork(completed))
   }
 
-  /** Estimates by the request's own pace, while no request is completed. */
+  /**
+   * Estimates by the request's own pace, because there is no other measure before any request is
+   * completed.
+   */
   #byOwnPace(row: RequestRow): number | undefined {
     const { feed } = this.#deps
     const done = feed.progressOf(row.request_id, row.attempt_id) ?? 0
@@ -169,7 +188,10 @@ function doneWork(
     .reverse()
 }
 
-/** Returns a function that reads options, and remembers them: most requests have the same. */
+/**
+ * Returns a function that reads the options of requests. It remembers them, because most requests
+ * have the same.
+ */
 function createReading(): (options: string) => ReadOptions {
   const cache = new Map<string, ReadOptions>()
   return (text) => {

@@ -8,7 +8,10 @@ export interface OpenWork {
   weight: number
   /** The part that is done, from 0 to 1. */
   done: number
-  /** The least number of seconds that it will still take, as its engine reports, or 0. */
+  /**
+   * The least number of seconds that it will still take, as its engine reports; 0 if the engine has
+   * reported nothing.
+   */
   secondsAtLeast: number
 }
 
@@ -32,9 +35,9 @@ export interface Speed {
 }
 
 /**
- * Measures the speed over the requests that ended after the first of `finished`, which only marks
- * the start; if there is no other, it counts from its own start. Time in which nothing ran does not
- * count.
+ * Measures the speed over the requests that ended after the first of `finished`. The first only
+ * marks the start, because its work began earlier; if there is no other, it counts from its own
+ * start. Time in which nothing ran does not count.
  * @param finished in the order of their ends
  * @returns undefined if nothing can be said
  */
@@ -93,6 +96,7 @@ interface Place {
   secondsAtLeast: number
 }
 
+/** Simulates engines that work through the requests. */
 class Engines {
   readonly left = new Map<string, number>()
   readonly #speed: Speed
@@ -117,7 +121,9 @@ class Engines {
     insert(this.#working, place, ({ end }) => end)
   }
 
-  /** Moves on to the next end, of a request's work or of a request that outlasted its work. */
+  /**
+   * Moves on to the next end, either of a request's work or of a request that outlasted its work.
+   */
   endNext(): void {
     const [working, lasting] = [this.#working[0], this.#lasting[0]]
     const { perSecond } = this.#speed

@@ -16,7 +16,10 @@ export interface CreateFileDeps {
   config: MediaLimits & Settings<'uploadMinutes'>
 }
 
-/** @throws ServiceError what is wrong with `body`, a CreateFileRequest, or the account's limit */
+/**
+ * @param body a CreateFileRequest
+ * @throws ServiceError that names what is wrong with `body`, or the limit of the account
+ */
 export async function createFile(
   deps: CreateFileDeps,
   accountId: string,

@@ -13,7 +13,9 @@ export interface EgressUser {
 /** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
-/** A pool of slots that accounts share as in fair-share.ts, so that none ever takes them all. */
+/**
+ * A pool of slots that accounts share as in fair-share.ts, so that no account ever takes them all.
+ */
 export class EgressPool {
   readonly #share: FairShare
   readonly #waitersMax: number
@@ -23,7 +25,8 @@ export class EgressPool {
 
   /**
    * @param slots for concurrent checks of all accounts together
-   * @param waitersMax checks of one account that wait
+   * @param waitersMax how many checks of one account may wait
+   * @param waitMsMax the longest wait for a slot
    */
   constructor({ slots = 64, waitersMax = 128, waitMsMax = 10_000 } = {}) {
     this.#share = new FairShare(slots)
@@ -33,8 +36,8 @@ export class EgressPool {
 
   /**
    * Runs `work` in a slot of its account.
-   * @throws ServiceError `RATE_LIMITED` if too many checks of the account wait, or this one too
-   *   long; the signal's reason; what `work` throws
+   * @throws ServiceError `RATE_LIMITED` if too many checks of the account are waiting, or if this
+   *   one has waited too long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
     await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>

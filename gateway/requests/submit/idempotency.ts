@@ -1,8 +1,8 @@
 /**
  * Handles repeated submits. For 24 hours, the same Idempotency-Key with the same body gets the same
  * answer, byte for byte. The stored answer is encrypted, since it may contain a webhook's secret.
- * Errors are not stored, so that a refused submit can be corrected and use its key again. The key
- * of a deleted request cannot submit anything any more.
+ * Errors are not stored, so that a client can correct a refused submit and use its key again. Once
+ * the request is deleted, its key cannot submit anything any more.
  */
 
 import { createHash } from 'node:crypto'
@@ -31,7 +31,10 @@ interface IdempotencyDeps {
   config: { encryptionKeys: Keys }
 }
 
-/** Returns the key in the header of a submit, if any. @throws ServiceError if it is not valid */
+/**
+ * Returns the key in the header of a submit, if there is one.
+ * @throws ServiceError if it is not a valid key
+ */
 export function readIdempotencyKey(
   header: unknown,
   accountId: string,
@@ -50,7 +53,9 @@ export function readIdempotencyKey(
 /** Matches a string in JSON, which is skipped, or a number. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
-/** Returns the numbers in JSON that parsing does not preserve, such as integers above 2^53. */
+/**
+ * Returns the numbers in a JSON text that parsing does not preserve, such as integers above 2^53.
+ */
 const inexactNumbers = (json: string): string[] =>
   (json.match(STRING_OR_NUMBER) ?? []).filter(
     (token) => !token.startsWith('"') && String(Number(token)) !== token,
@@ -75,8 +80,8 @@ function fingerprintOf(body: unknown, metadataText: string): string {
 
 /**
  * Returns the answer that was stored for the key, or undefined.
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` if it came with another body, or its request is
- *   deleted
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` if the key came with another body, or if the request
+ *   that it submitted is deleted
  */
 export async function findAnswer(
   { store, clock, config }: IdempotencyDeps,

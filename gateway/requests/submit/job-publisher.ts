@@ -46,7 +46,10 @@ const GATHER_MS = 10
 const JOB_URL_MS = 7 * DAY_MS
 /** The delay after a job could not be published; it doubles with each failure. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
-/** How long a gateway keeps the rows that it took, longer than a batch takes; then others may. */
+/**
+ * How long a gateway keeps the rows that it took, which is longer than it takes to hand over a
+ * batch. After that, others may take them, in case it has died.
+ */
 const TAKEN_MS = 15_000
 /** Longer than any delay in the outbox, including the one after an interruption. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
@@ -110,7 +113,9 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   }
 }
 
-/** Holds back the jobs of accounts with too many, so that they do not block those of others. */
+/**
+ * Holds back the jobs of accounts that have too many, so that they do not block those of others.
+ */
 async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]): Promise<void> {
   if (rows.length === 0) return
   await giveBackToOutbox(
@@ -220,7 +225,7 @@ async function sourceKey(row: RequestRow, store: Store): Promise<string | null> 
   return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
-/** Signs addresses for an engine, valid for as long as a job may wait. */
+/** Returns functions that sign addresses for an engine, valid for as long as a job may wait. */
 function signerOf({ clock, mediaStore }: PublisherDeps) {
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   return {
@@ -231,7 +236,10 @@ function signerOf({ clock, mediaStore }: PublisherDeps) {
 
 type Signer = ReturnType<typeof signerOf>
 
-/** Returns the addresses of a request's checkpoint, unless it is short or makes no outputs. */
+/**
+ * Returns the addresses of a request's checkpoint, or undefined if it has none because it is short
+ * or makes no outputs.
+ */
 async function checkpointUrlsOf(
   { request_id: requestId, kind, is_short: isShort }: WaitingJob,
   sign: Signer,
@@ -244,7 +252,10 @@ async function checkpointUrlsOf(
   return Promise.all(segments)
 }
 
-/** Returns the addresses of a request's live preview, if one is asked for and it is not short. */
+/**
+ * Returns the addresses for the parts of a request's live preview, or undefined if nobody asked for
+ * a preview, or if its media is short.
+ */
 async function livePreviewUrlsOf(row: WaitingJob, sign: Signer): Promise<Job['live_preview_urls']> {
   if (row.is_short || !partsOf(row).includes('preview')) return undefined
   const keys = Array.from({ length: LIVE_PARTS_MAX }, (_, i) => livePartKey(row.request_id, i))

@@ -14,11 +14,11 @@ type QueuedJob = Pick<
 
 /**
  * Returns the queue of each job by the id of its request. An account's only long interactive job
- * with the broker goes to `first`, its only short one to `short`, as does a job that was attempted
- * before. The others go to the further queue of their length, which may fill only a part of an
- * engine; batch jobs go to `batch`. Jobs get no queue if their account has as many with the broker
- * as it may; batch jobs leave a share of these to interactive ones. A job that a limit allows takes
- * its place at once, because several gateways choose at once.
+ * with the broker goes to `first`, its only short one to `short`. So does a job that was attempted
+ * before, because it has waited already. The others go to the further queue of their length, which
+ * may fill only a part of an engine; batch jobs go to `batch`. Jobs get no queue if their account
+ * has as many with the broker as it may; batch jobs leave a share of these to interactive ones. A
+ * job that a limit allows takes its place at once, because several gateways choose at once.
  */
 export async function queuesOf(
   store: Store,
@@ -91,7 +91,11 @@ async function choose(
   return queues
 }
 
-/** Batch jobs of one account with the broker at once: more would delay those of others there. */
+/**
+ * How many batch jobs of one account may be with the broker at once. Their queue is in order of
+ * arrival, so more would delay those of all other accounts; the rest wait in the outbox, where they
+ * delay nobody.
+ */
 const BATCH_JOBS_MAX = 16
 
 /** Returns how many more batch jobs each account may have with the broker. */

@@ -11,16 +11,20 @@ import type { AccountRow } from '../../store/schema/tables.ts'
 
 export type QueueLimits = Settings<'queueMax' | 'queueMaxPerAccount'>
 
-/** This close to a limit, submits are counted one at a time. Fewer are ever in progress at once. */
+/**
+ * This close to a limit, submits are counted one at a time. There are never this many submits in
+ * progress at once.
+ */
 const MARGIN = 256
 const BELOW_QUARTER_MS = 1_000
 /** A guess, since nobody knows when requests will finish. */
 const RETRY_AFTER_SECONDS = 30
 
 /**
- * Checks whether the queue has room, in the transaction that has put a request of the account in
- * it.
- * @throws ServiceError `RATE_LIMITED` if more wait now than may, of all accounts or of this one
+ * Checks whether the queue has room; call it in the transaction that has put a request of the
+ * account in it.
+ * @throws ServiceError `RATE_LIMITED` if more requests wait now than may, of all accounts or of
+ *   this one
  */
 export async function assertRoom(
   store: Store,

@@ -21,9 +21,14 @@ export interface IncomingFile {
   name: string
   contentType: string
   body: Readable
-  /** The exact length, if stated, which shows whether all of it has arrived. */
+  /**
+   * The exact length, if the client has stated it. It shows whether all of the file has arrived.
+   */
   bytes?: number
-  /** The most bytes that it may have, which the media quota counts until it has arrived. */
+  /**
+   * The most bytes that it may have. The account's media quota counts this many until the file has
+   * arrived.
+   */
   bytesMax: number
   signal: AbortSignal
 }
@@ -89,7 +94,8 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
 }
 
 /**
- * Marks a received file as uploaded, in the transaction that stores what is to be done with it.
+ * Marks a received file as uploaded. Call it in the transaction that stores what is to be done with
+ * the file.
  * @throws ServiceError `FILE_EXPIRED`
  */
 export async function keepReceived(

@@ -26,8 +26,9 @@ type SourceColumns = Pick<
 export interface CheckedSource {
   columns: SourceColumns
   /**
-   * Makes sure that its bytes are kept, in the transaction that stores the request.
-   * @throws ServiceError `FILE_EXPIRED` if they were deleted after the check
+   * Makes sure that its bytes are kept from now on. Call it in the transaction that stores the
+   * request.
+   * @throws ServiceError `FILE_EXPIRED` if the bytes were deleted after the check
    */
   keep: (store: Store) => Promise<void>
 }
@@ -122,7 +123,8 @@ async function checkAgain(
 }
 
 /**
- * Uses the audio file of an output rather than its video, whose sound was encoded a second time.
+ * Uses the audio file of an output as the source rather than its video, whose sound was encoded a
+ * second time.
  */
 async function checkOutput(
   row: RequestRow,
@@ -192,7 +194,10 @@ async function checkUrl(
   }
 }
 
-/** Returns a name without folders, no longer than an upload's, for a source without a name. */
+/**
+ * Returns the name of a source that its client did not name. It has no folders, and is no longer
+ * than the name of an upload may be.
+ */
 export function sourceName(text: string): string {
   const name =
     text

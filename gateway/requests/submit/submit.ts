@@ -41,7 +41,8 @@ export interface SubmitInput {
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
   /**
-   * The file that the body names, if its bytes came with it; the transaction marks it as uploaded.
+   * The file that the body names, if its bytes came with it. It is marked as uploaded in the same
+   * transaction.
    */
   received?: UploadedFile | undefined
   /** The format of the webhook; by default Winnow's own. */
@@ -51,7 +52,9 @@ export interface SubmitInput {
 export interface SubmitAnswer {
   /** The JSON of a QueueSubmitResponse, the same byte for byte for a repeated key. */
   answer: string
-  /** True if an earlier submit with the key got this answer, so that nothing was stored now. */
+  /**
+   * True if an earlier submit with the same key got this answer, so that nothing was stored now.
+   */
   isRepeated: boolean
 }
 
@@ -78,8 +81,9 @@ type SubmitConfig = MediaLimits &
   Settings<'publicUrl' | 'monthSecondsMaxPerAccount' | 'priority' | 'encryptionKeys'>
 
 /**
- * Accepts a request. Once this resolves, it will end COMPLETED or FAILED, even after a crash. A
- * repeated Idempotency-Key gets the earlier answer, and nothing is stored.
+ * Accepts a request. Once this resolves, the request will end COMPLETED or FAILED, even after a
+ * crash. A submit whose Idempotency-Key was answered before gets that answer, and nothing is
+ * stored.
  * @throws ServiceError with the matching code of endpoint 5
  */
 export async function submit(
@@ -197,8 +201,9 @@ function webhookColumns(
 }
 
 /**
- * Stores the request, its outbox entry, its reservation and the answer of its key together.
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` when a concurrent submit stored the same key first
+ * Stores the request, its outbox entry, its reservation and, if it has a key, the answer, in one
+ * transaction.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` if a concurrent submit stored the same key first
  */
 async function insert(
   deps: SubmitDeps,

@@ -6,13 +6,15 @@ import type { EgressPool, EgressUser } from './egress-pool.ts'
 
 export interface UrlChecks {
   /**
-   * Checks the text of an address and its host name, but not whether its server answers.
-   * @throws ServiceError `INVALID_AUDIO_URL` if it is not public; `RATE_LIMITED` if the account has
-   *   too many checks in progress; the signal's reason
+   * Checks only the text of an address and its host name. Whether its server answers is left to an
+   * engine.
+   * @throws ServiceError `INVALID_AUDIO_URL` if the address is not public; `RATE_LIMITED` if the
+   *   account has too many checks in progress; the signal's reason
    */
   checkAudioUrl: (url: string, user: EgressUser) => Promise<void>
   /**
-   * @throws ServiceError `INVALID_WEBHOOK_URL`; `RATE_LIMITED` and the signal's reason, as above
+   * @throws ServiceError `INVALID_WEBHOOK_URL` if nothing may be posted there; `RATE_LIMITED` and
+   *   the signal's reason, as above
    */
   checkWebhookUrl: (url: string, user: EgressUser & { param?: UrlParam }) => Promise<void>
 }

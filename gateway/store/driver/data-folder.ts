@@ -9,9 +9,9 @@ import type { WaitLog } from './postgres.ts'
 const WAIT_MS_MAX = 40_000
 
 /**
- * Keeps other gateways off the folder while this process lives: each would delete at its start what
- * another is receiving, and requests would go to two brokers. With `log`, waits for a gateway that
- * is stopping.
+ * Keeps other gateways off the folder while this process lives. Otherwise each would delete at its
+ * start what another is receiving, and requests would go to two brokers. With `log`, waits for a
+ * gateway that is stopping, and logs that.
  * @throws StartError if another gateway works on the folder
  */
 export async function holdDataFolder(dataFolder: string, log?: WaitLog): Promise<void> {

@@ -23,7 +23,8 @@ const groups = new WeakMap<Store, WaitingWork[]>()
 
 /**
  * Runs `work` in a transaction that it may share: everything is stored, or nothing if it throws.
- * Resolves after the commit. Works run in order, and must wait for nothing but the database.
+ * Resolves once the transaction is committed. Calls run in order, so `work` must not wait for
+ * anything but the database.
  */
 export function runInGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {

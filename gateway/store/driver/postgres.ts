@@ -40,6 +40,7 @@ const RETRY_AFTER_SECONDS = 5
 const AWAY_STATES = /^(08...|53...|57P0[1-3]|57014|25006)$/
 const REFUSED_STATES = /^(28...|42501)$/
 const NO_DATABASE_STATE = '3D000'
+/** Error codes of a connection that may work again soon. */
 const AWAY_CODES = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -73,7 +74,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /**
- * Keeps a lost connection from ending the process. Within a transaction, the next statement fails.
+ * Keeps a lost connection from ending the process. If it is lost between two statements of a
+ * transaction, the next one fails.
  */
 const surviveLosses = (pool: pg.Pool) =>
   pool.on('connect', (client) => client.on('error', () => undefined))
@@ -197,7 +199,9 @@ class GuardedClient implements PostgresPoolClient {
   }
 }
 
-/** PostgreSQL cannot store U+0000, which what engines report may contain. */
+/**
+ * PostgreSQL cannot store U+0000. Clients may not send it, but what engines report may contain it.
+ */
 const withoutNul = (value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value
 

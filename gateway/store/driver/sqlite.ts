@@ -29,21 +29,23 @@ const BUSY_MS_MAX = 5_000
 /** The pause between two attempts to get its lock. */
 const BUSY_REST_MS = 10
 const IS_BUSY = /^SQLITE_BUSY/
-/** Hints to clients: nobody can know when there will be room, or the other process will end. */
+/**
+ * Hints to clients; nobody can know when there will be room, or when the other process will end.
+ */
 const RETRY_AFTER_SECONDS = { disk: 30, lock: 5 }
 
 /**
- * Opens the SQLite file at `path`, or creates it, and with `migrates` brings its schema forward. A
- * committed transaction survives a loss of power. Writes to a full disk fail with
- * `SERVICE_UNAVAILABLE`.
+ * Opens the SQLite file at `path`, or creates it. If `migrates` is true, an older schema is brought
+ * forward. A committed transaction survives a loss of power. If the disk is full later, writes fail
+ * with `SERVICE_UNAVAILABLE`.
  * @throws StartError if the file or its schema cannot be used
  */
 export const openSqlite = (path: string, { migrates = false } = {}): Promise<Store> =>
   orStartError(path, () => open(path, migrates))
 
 /**
- * Copies the SQLite file at `path`, whatever its schema, as it is at one moment, to a new file.
- * Others may go on writing.
+ * Copies the SQLite file at `path`, whatever its schema, as it is at one moment, to the file `to`,
+ * which must not exist yet. It is opened only for reading, and others may go on writing.
  * @throws StartError if it cannot be read, or the copy cannot be written
  */
 export const snapshotSqlite = (path: string, to: string): Promise<void> =>
@@ -132,7 +134,10 @@ class FlushingDriver extends SqliteDriver {
   /** True after a failed flush, because another one would not report what the first has lost. */
   #isDoubtful = false
 
-  /** A gateway renews the statistics when it closes; tools come and go beside it. */
+  /**
+   * True for a gateway, which renews the statistics when it closes. Tools come and go beside it, so
+   * they do not.
+   */
   readonly #isGateways: boolean
 
   constructor(database: BetterSqlite.Database, log: string | null, isGateways: boolean) {
@@ -160,7 +165,7 @@ class FlushingDriver extends SqliteDriver {
   }
 
   /**
-   * Repeats a statement while another process's lock refuses it, which leaves it without effect.
+   * Repeats a statement while another process's lock refuses it. A refused statement does nothing.
    */
   async #onceFree<T>(execute: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()
@@ -196,6 +201,7 @@ class FlushingDriver extends SqliteDriver {
     }
   }
 
+  /** Writes the whole log to the database file. */
   #emptyLog(): void {
     type Progress = { busy: number; log: number; checkpointed: number }
     const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as [Progress]
@@ -235,7 +241,10 @@ class FlushingDriver extends SqliteDriver {
   }
 }
 
-/** Keeps statements compiled: each of the 40 or so of a request takes 33 µs to compile. */
+/**
+ * Keeps statements compiled. Compiling takes 33 µs for each of the 40 or so statements of a
+ * request.
+ */
 function compilingOnce(
   database: BetterSqlite.Database,
 ): Pick<typeof database, 'prepare' | 'close'> {

@@ -3,7 +3,10 @@
 import { sql } from 'kysely'
 import { isPostgres, type Store } from '../database.ts'
 
-/** Checks all tables, and analyzes samples of those whose size has changed about tenfold. */
+/**
+ * Checks all tables, and analyzes those that have become about ten times as large or as small since
+ * the last time, by a bounded number of rows of each index.
+ */
 export const OPTIMIZE = 'optimize = 0x10012'
 
 export async function renewStatistics(store: Store): Promise<void> {

@@ -5,7 +5,10 @@ import type { Store } from '../database.ts'
 /** Codes of a full disk, from the databases and from a flush. */
 const FULL = ['SQLITE_FULL', '53100', 'ENOSPC', 'EDQUOT']
 
-/** Resolves once a write is durable. @throws the database's error if it cannot be written */
+/**
+ * Resolves once a write is durable.
+ * @throws the database's error if it cannot be written
+ */
 export async function probeWrite(store: Store, now: string): Promise<void> {
   await store
     .insertInto('write_probe')

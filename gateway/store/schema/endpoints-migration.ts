@@ -1,4 +1,7 @@
-/** Adds webhook endpoints, each with a delivery of its own for a request. */
+/**
+ * Adds webhook endpoints, and lets a request have a delivery to each of them beside the one to its
+ * own `webhookUrl`.
+ */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'

@@ -8,7 +8,10 @@ import { addIndex } from './steps.ts'
 
 const HAS_MEDIA = 'media_removed_at is null'
 
-/** Name, table and columns of each index, and the condition of the rows that it holds. */
+/**
+ * The name, table and columns of each index, and the condition of the rows that it holds; without
+ * one it holds all rows.
+ */
 const INDEXES: readonly [name: string, table: string, columns: string[], where?: string][] = [
   ['requests_by_account_status', 'requests', ['account_id', 'status', 'created_at', 'request_id']],
   [

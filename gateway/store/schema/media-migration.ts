@@ -1,4 +1,7 @@
-/** Adds how much media each account holds, which triggers count, whatever program changes rows. */
+/**
+ * Adds how much media each account holds. Triggers count it whatever program changes the rows, so
+ * even a gateway of an earlier version leaves the sums right.
+ */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'

@@ -14,10 +14,12 @@ import { migrations } from './migrations.ts'
 import { readSchema, refusalOf, schemaStateOf } from './schema.ts'
 
 /**
- * Creates the tables in an empty database, and with `migrates` brings an older schema forward. Only
- * the gateway and `database migrate` do that, because an older gateway that is running may not
- * restart on a newer schema. One that a newer version has expanded is left as it is.
- * @throws StartError if the schema is too old, or was changed in a way that is not known here
+ * Creates the tables in an empty database. If `migrates` is true, an older schema is brought
+ * forward; only the gateway and `database migrate` do that, because an older gateway that is
+ * running cannot restart on every newer schema. A schema that a newer version has expanded is left
+ * as it is.
+ * @throws StartError if the schema is too old, or was changed in a way that this version does not
+ *   know
  */
 export async function prepareSchema(store: Store, { migrates }: { migrates: boolean }) {
   const knownMigrations = Object.keys(migrations).sort()
@@ -38,7 +40,7 @@ export async function prepareSchema(store: Store, { migrates }: { migrates: bool
 
 /**
  * Translates SQLite's types for PostgreSQL: integers get 64 bits, and text, which holds ids and
- * times, is compared byte by byte, whatever the database's language.
+ * times, is compared byte by byte, whatever the language of the database.
  */
 class PostgresTypes extends OperationNodeTransformer implements KyselyPlugin {
   transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => this.transformNode(node)

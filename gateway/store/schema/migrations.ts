@@ -205,7 +205,10 @@ async function addReleases(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'outbox.not_before', 'text')
 }
 
-/** Counts how often the broker refused a job, which is then delayed. */
+/**
+ * Counts how often the broker refused a job, which is then delayed while the jobs behind it
+ * continue.
+ */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'outbox.tries', 'integer', 0)
 }
@@ -234,7 +237,9 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
   )
 }
 
-/** Adds an index for the total size of an account's files. */
+/**
+ * Adds an index for the total size of an account's files, which is read whenever it creates one.
+ */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
   await addIndex(
     db,
@@ -266,12 +271,18 @@ async function addInstallation(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Adds which secret of a key opened a session. Earlier sessions match no key. */
+/**
+ * Adds which secret of a key opened a session. Earlier sessions match no key, because theirs is
+ * unknown.
+ */
 async function addSessionKeys(db: Kysely<any>): Promise<void> {
   await addColumn(db, 'page_sessions.key_hash', 'text', '')
 }
 
-/** Adds who may still use the database: one row, which later migrations update. */
+/**
+ * Adds who may still use the database: one row, which later migrations update when they take
+ * something away.
+ */
 async function addSchemaUse(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('schema_use')

@@ -1,4 +1,6 @@
-/** Tells which schema a database has, and whether a program with other migrations may use it. */
+/**
+ * Tells which schema a database has, and whether a program that knows other migrations may use it.
+ */
 
 import type { Store } from '../database.ts'
 
@@ -8,7 +10,9 @@ export const SCHEMA_USE = '017-schema-use'
 export interface Schema {
   /** The migrations that were run, by name, oldest first. */
   applied: readonly string[]
-  /** The oldest program that may use it; undefined in the schemas of 0.2.0. */
+  /**
+   * The oldest program that may use it, as its migrations state; undefined in the schemas of 0.2.0.
+   */
   oldestUser: OldestUser | undefined
 }
 
@@ -21,7 +25,8 @@ export interface OldestUser {
 
 /**
  * An `empty` schema has no tables. An `older` one must be migrated first. A `newer` one was
- * expanded, and may be used. An `unusable` one was changed in a way that the program does not know.
+ * expanded, and may be used as it is. An `unusable` one was changed in a way that the program does
+ * not know.
  */
 export type SchemaState = 'empty' | 'current' | 'older' | 'newer' | 'unusable'
 

@@ -1,10 +1,10 @@
-/** Steps that many migrations take. */
+/** Helpers for steps that many migrations take. */
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 
 type ColumnName = `${string}.${string}`
 
-/** Returns a migration that adds columns of text that may be null. */
+/** Returns a migration that adds text columns, which may be null. */
 export const textColumns = (...names: ColumnName[]): Migration => ({
   up: async (db: Kysely<any>) => {
     for (const name of names) await addColumn(db, name, 'text')
@@ -21,13 +21,13 @@ export async function addColumn(
   const [table, column] = name.split('.') as [string, string]
   await db.schema
     .alterTable(table)
-    .addColumn(column, type, (made) =>
-      initial === undefined ? made : made.notNull().defaultTo(initial),
+    .addColumn(column, type, (definition) =>
+      initial === undefined ? definition : definition.notNull().defaultTo(initial),
     )
     .execute()
 }
 
-/** Adds an index of the rows of a table, or of those that meet the condition `where`. */
+/** Adds an index on all rows of a table, or on those that meet the condition `where`. */
 export async function addIndex(
   db: Kysely<any>,
   name: string,

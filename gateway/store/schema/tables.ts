@@ -34,7 +34,9 @@ export interface AccountRow extends LimitColumns {
   reserved_seconds: number
   /** Bytes of its files and outputs. Triggers keep this sum (`media-migration.ts`). */
   media_held_bytes: number
-  /** Files whose bytes it holds or awaits, counted by triggers (`file-counts-migration.ts`). */
+  /**
+   * Files whose bytes it holds or awaits, also counted by triggers (`file-counts-migration.ts`).
+   */
   media_held_files: number
   /** Bytes reserved for the outputs of its unfinished requests. */
   media_reserved_bytes: number
@@ -118,17 +120,26 @@ export interface RequestRow {
   finished_at: string | null
   /** The attempt that holds the request now, or held it last. */
   attempt_id: string | null
-  /** Every attempt that ever started, each followed by a space. */
+  /**
+   * Every attempt that ever started, each followed by a space, so that one that starts again is
+   * recognized.
+   */
   attempt_ids: string
   attempts: number
   /** Attempts whose device seconds are counted, as `attempt_ids`. */
   counted_attempt_ids: string
   engine_id: string | null
-  /** The sequence of its job in the broker; 0 if an unpublished one counts in a limit already. */
+  /**
+   * The sequence of its job in the broker stream, once it is published. Before that it is 0 if the
+   * job counts in a limit of its account already.
+   */
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
-  /** How often an engine released it for a failure, or its job was lost in progress. */
+  /**
+   * How often an engine released it because of a failure, or its job was lost while it was in
+   * progress; drains are not counted.
+   */
   interruptions: number
   /** Seconds of media, as soon as they are known. */
   duration: number | null
@@ -140,7 +151,9 @@ export interface RequestRow {
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null
-  /** Null unless COMPLETED, and for requests from before there were credits. */
+  /**
+   * Null unless COMPLETED, and for requests from before there were credits, which were not metered.
+   */
   billing_status: 'deducted' | 'not_metered' | null
   /** Bytes of its outputs, or an estimate while it is unfinished; 0 if unknown. */
   media_bytes: number
@@ -300,7 +313,9 @@ export interface UsageDayRow {
   device_seconds: number
 }
 
-/** An address that plays the result of a request without a key. It goes with its request. */
+/**
+ * An address that plays the result of one request without a key. It is deleted with its request.
+ */
 export interface ShareRow {
   share_id: string
   /** SHA-256 of the secret, in hexadecimal. */

@@ -1,4 +1,7 @@
-/** Adds what accounts may look at: attempts of their webhooks, their use by day, their files. */
+/**
+ * Adds what accounts may look at: the attempts of their webhooks, their use by day, and their
+ * files.
+ */
 
 import type { Kysely } from 'kysely'
 import { addIndex } from './steps.ts'

@@ -40,10 +40,14 @@ export interface DeliveryRow {
   /** JSON, byte for byte as every attempt sends it. */
   body: string
   state: DeliveryState
+  /** Attempts begun. */
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
-  /** When a sender may take it: for its next attempt or, during one, in case that is lost. */
+  /**
+   * When a sender may take it: for its next attempt or, while it is being sent, in case that
+   * attempt is lost.
+   */
   next_attempt_at: string | null
   /** The id of the claim on the attempt in progress; null if there is none. */
   claim_id: string | null
