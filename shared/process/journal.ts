@@ -59,5 +59,5 @@ export function journalFields(line: string): string[] {
   )
   const [, priority = DEBUG] = PRIORITIES.find(([level]) => Number(entry.level) >= level) ?? []
   const name = `SYSLOG_IDENTIFIER=winnow-${String(entry.name)}`
-  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...ids]
+  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...idFields]
 }
