@@ -28,11 +28,15 @@ for (const count of ROWS) {
       })
       const exited = once(writer, 'exit')
       t.after(() => writer.kill('SIGKILL'))
-      const stored: string[] = []
+      const stored: { id: string; at: bigint }[] = []
+      let cutAt = 0n
       for await (const line of createInterface(writer.stdout)) {
-        stored.push(line)
-        if (stored.length === count) disk.losePower(writer.pid!)
+        if (line === 'refused') break
+        const [id = '', at = ''] = line.split(' ')
+        stored.push({ id, at: BigInt(at) })
+        if (stored.length === count) cutAt = disk.losePower()
       }
+      writer.kill('SIGKILL')
       await exited
       disk.restore()
 
@@ -43,7 +47,7 @@ for (const count of ROWS) {
       assert.equal(isWhole, 'ok')
       assert.ok(stored.length >= count)
       assert.deepEqual(
-        stored.filter((id) => !keptIds.has(id)),
+        stored.filter(({ id, at }) => at < cutAt && !keptIds.has(id)),
         [],
       )
     },

@@ -11,8 +11,12 @@ import type { TestContext } from 'node:test'
 
 export interface LossyDisk {
   folder: string
-  /** Cuts the power of the disk and of the process `pid`, which uses it. */
-  losePower(pid: number): void
+  /**
+   * Cuts the power: reads and writes fail from now on. Returns the monotonic time, in nanoseconds,
+   * just before the cut. A flush that is under way may succeed after that, although its data is
+   * lost: ext4 takes a transaction that it has aborted for one that is written.
+   */
+  losePower(): bigint
   /** Mounts the disk again, with whatever had been flushed to it. */
   restore(): void
 }
@@ -23,16 +27,15 @@ const run = (...[command, ...words]: readonly [string, ...string[]]) =>
   execFileSync(command, words, { stdio: 'pipe' })
 
 /**
- * Cuts the power of a process and of an ext4 file system in a file, the latter by the system call
- * for testing file systems (FS_IOC_SHUTDOWN, without flushing the journal), which Python can make.
- * The process must not outlive the disk: ext4 may report a flush that is under way as done,
- * although its data is lost with the transaction that ext4 has aborted.
+ * Cuts the power of an ext4 file system in a file, by the system call for testing file systems
+ * (FS_IOC_SHUTDOWN, without flushing the journal), which Python can make.
  */
 const LOSE_POWER = `
-import fcntl, os, signal, struct, sys
-disk = os.open(sys.argv[1], os.O_RDONLY)
-os.kill(int(sys.argv[2]), signal.SIGKILL)
-fcntl.ioctl(disk, 0x8004587d, struct.pack('I', 2))
+import fcntl, os, struct, sys, time
+disk, flags = os.open(sys.argv[1], os.O_RDONLY), struct.pack('I', 2)
+before = time.monotonic_ns()
+fcntl.ioctl(disk, 0x8004587d, flags)
+print(before)
 `
 
 /** Returns why this process can't mount a disk; null if it can. */
@@ -68,7 +71,7 @@ export async function mountLossyDisk(
   })
   return {
     folder,
-    losePower: (pid) => void run('python3', '-c', LOSE_POWER, folder, String(pid)),
+    losePower: () => BigInt(run('python3', '-c', LOSE_POWER, folder).toString().trim()),
     restore() {
       run('umount', folder)
       mount()
