@@ -94,7 +94,7 @@ export class BatchBudget {
   /** Halves the budget after the device ran out of memory, even if the last batch was small. */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))
-    this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')
+    this.#log.warn({ framesMax: this.#framesMax }, 'device out of memory: batch budget halved')
   }
 
   #resize(frames: number): void {
