@@ -14,7 +14,7 @@ type Options = Pick<SeparationCall, 'kind' | 'body' | 'metadataText' | 'file' | 
 /**
  * Reads a call up to the bytes of its file.
  * @param secondsMax time for the options to arrive, or without a file for the whole call
- * @throws ServiceError `INVALID_REQUEST` for messages that are out of order or too late; the
+ * @throws ServiceError `INVALID_REQUEST` for messages that are out of order or too timeoutError; the
  *   signal's reason
  */
 export async function readSeparate(
@@ -25,8 +25,9 @@ export async function readSeparate(
   pieces.on('error', () => undefined) // whoever reads the pieces gets the error
   signal.addEventListener('abort', () => pieces.destroy(signal.reason), { once: true })
   messages.pipe(pieces)
-  const late = () => invalid(`The call is incomplete after ${secondsMax} seconds; make it again.`)
-  return withDeadline({ ms: 1_000 * secondsMax, late, signal }, async (deadline) => {
+  const timeoutError = () =>
+    invalid(`The call is incomplete after ${secondsMax} seconds; make it again.`)
+  return withDeadline({ ms: 1_000 * secondsMax, timeoutError, signal }, async (deadline) => {
     deadline.addEventListener('abort', () => pieces.destroy(deadline.reason), { once: true })
     const { submit, file, wait_seconds: waitSeconds = 0 } = await pieces.options
     if (!submit) throw invalid('The options have no submit.', 'submit')

@@ -37,7 +37,7 @@ export class EgressPool {
    *   long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
-    await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>
+    await withDeadline({ ms: this.#waitMsMax, timeoutError: tooMany, signal }, (deadline) =>
       this.#enter(accountId, deadline),
     )
     try {
