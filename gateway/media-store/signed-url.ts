@@ -45,8 +45,8 @@ export function signPath(key: string, claims: Claims): string {
 }
 
 /**
- * Checks the query of a signed URL in constant time. Returns its claims; `expired` if only its time
- * is over; otherwise `forged`.
+ * Checks the query of a signed URL in constant time. Returns its claims; `expired` if the signature
+ * is valid but the URL is too old; `forged` for everything else.
  * @param now epoch milliseconds
  */
 export function checkSignedQuery(

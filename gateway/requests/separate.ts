@@ -72,7 +72,8 @@ export async function separate(
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
   const { request_id: requestId } = JSON.parse(answer) as { request_id: string }
-  const ended = seconds > 0 ? await endOf(deps, key, { ...call, requestId, seconds }) : undefined
+  const ended =
+    seconds > 0 ? await tryWaitForEnd(deps, key, { ...call, requestId, seconds }) : undefined
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
@@ -131,7 +132,7 @@ function withFile(body: unknown, fileId: string) {
 }
 
 /** Waits for the end. Returns undefined after the wait, or if too many streams are open. */
-async function endOf(
+async function tryWaitForEnd(
   deps: SeparateDeps,
   key: KeyWithAccount,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },

@@ -47,7 +47,7 @@ export async function finishRequest(
   return { row, isWebhookDue: deliveries.some(({ state }) => state === 'pending') }
 }
 
-export const failure = (
+export const failedMove = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
 ): Pick<TerminalMove, 'to' | 'now' | 'set'> => ({
@@ -56,8 +56,8 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Receivers of the news that a request has ended. */
-interface Announcers {
+/** Told when a request has finished. */
+interface FinishListeners {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
   wakeWebhooks: () => void
@@ -65,7 +65,7 @@ interface Announcers {
 
 /** Tells status streams and the webhook sender about an end, once it is committed. */
 export function announceFinished(
-  { feed, metrics, wakeWebhooks }: Announcers,
+  { feed, metrics, wakeWebhooks }: FinishListeners,
   { row, isWebhookDue }: FinishedRequest,
 ): void {
   metrics.finished(row)
@@ -74,7 +74,7 @@ export function announceFinished(
   if (isWebhookDue) wakeWebhooks()
 }
 
-export interface FinishDeps extends MediaPresenter, Announcers {
+export interface FinishDeps extends MediaPresenter, FinishListeners {
   store: Store
   clock: Clock
 }
@@ -83,20 +83,20 @@ interface Failure {
   code: FailureCode
   message: string
   /** Runs in the same transaction, but only if the request had not finished before. */
-  also?: ((store: Store) => Promise<void>) | undefined
+  inSameTransaction?: ((store: Store) => Promise<void>) | undefined
 }
 
 /** Moves a request to FAILED. Returns false if it has finished already. */
 export async function failRequest(
   deps: FinishDeps,
   requestId: string,
-  { code, message, also }: Failure,
+  { code, message, inSameTransaction }: Failure,
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
   const finished = await inTransaction(deps.store, async (store) => {
-    const move = { requestId, ...failure({ code, message }, now) }
+    const move = { requestId, ...failedMove({ code, message }, now) }
     const finished = await finishRequest(store, move, deps)
-    if (finished) await also?.(store)
+    if (finished) await inSameTransaction?.(store)
     return finished
   })
   if (finished) announceFinished(deps, finished)
