@@ -38,8 +38,8 @@ test('a message arrives as it was sent', () => {
 test('the error for an invalid message names what is wrong', () => {
   const bad = { ...job, options: { ...DEFAULT_OPTIONS, acceleration: 'warp' } }
   const data = new TextEncoder().encode(JSON.stringify(bad))
-  assert.throws(() => decodeMessage(Job, data), /message not understood: \/options\/acceleration/)
-  assert.throws(() => decodeMessage(Event, encodeMessage(job)), /message not understood/)
+  assert.throws(() => decodeMessage(Job, data), /invalid message: \/options\/acceleration/)
+  assert.throws(() => decodeMessage(Event, encodeMessage(job)), /invalid message/)
   assert.throws(() => decodeMessage(Job, new TextEncoder().encode('not json')), SyntaxError)
 })
 
