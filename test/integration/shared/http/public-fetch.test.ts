@@ -135,7 +135,7 @@ test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
     answers[request.url ?? '']?.(request, reply),
   )
   const failed = (message: RegExp) => ({ code: 'MEDIA_FETCH_FAILED', message })
-  await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
+  await assert.rejects(probe(`${base}/missing`), failed(/returned 404/))
   await assert.rejects(probe(`${base}/broken`), failed(/returned 500/))
   await assert.rejects(probe(`${base}/nowhere`), failed(/returned 302/))
   await assert.rejects(probing(hasty)(`${base}/silent`), failed(/in time/))
