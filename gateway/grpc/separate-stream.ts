@@ -14,7 +14,7 @@ type Options = Pick<SeparationCall, 'kind' | 'body' | 'metadataText' | 'file' | 
 /**
  * Reads a call up to the bytes of its file.
  * @param secondsMax time for the options to arrive, or without a file for the whole call
- * @throws ServiceError `INVALID_REQUEST` for messages that are out of order or too timeoutError; the
+ * @throws ServiceError `INVALID_REQUEST` for messages that are out of order or too late; the
  *   signal's reason
  */
 export async function readSeparate(
