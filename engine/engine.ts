@@ -76,7 +76,7 @@ export function createEngine(deps: EngineDeps): Engine {
       ...parts,
       attempts: deliveries + (job.interruptions ?? 0),
       tagger: tagger && tagger.config,
-      log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
+      log: log.child({ requestId: job.request_id, attemptId }),
       onDeviceFailed: () => health.jobFailed(),
       onSeparated: (seconds: number) => {
         audioSeconds += seconds

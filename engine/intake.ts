@@ -211,12 +211,12 @@ export class Intake {
       )
       if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : retryDelayMs(lease.deliveries))
       else await lease.ack()
-      log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
+      log.info({ requestId: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
       // The job's event is stored. If the ack is lost, the job is delivered again, and its uploads
       // are refused.
-      log.warn({ err: error, request_id: lease.job.request_id }, 'a job could not be acknowledged')
+      log.warn({ err: error, requestId: lease.job.request_id }, 'a job could not be acknowledged')
       return 'interrupted'
     } finally {
       clearInterval(heartbeat)

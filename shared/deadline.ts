@@ -3,7 +3,7 @@
 interface Deadline {
   ms: number
   /** Creates the error for when time is up. */
-  late: () => Error
+  timeoutError: () => Error
   signal: AbortSignal | undefined
 }
 
@@ -12,12 +12,12 @@ interface Deadline {
  * @throws the reason of the signal once it has fired; otherwise whatever `work` throws
  */
 export async function withDeadline<T>(
-  { ms, late, signal }: Deadline,
+  { ms, timeoutError, signal }: Deadline,
   work: (deadline: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
   const abort = () => controller.abort(signal?.reason)
-  const timer = setTimeout(() => controller.abort(late()), ms)
+  const timer = setTimeout(() => controller.abort(timeoutError()), ms)
   signal?.addEventListener('abort', abort, { once: true })
   try {
     signal?.throwIfAborted()

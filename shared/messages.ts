@@ -146,14 +146,14 @@ const eventFields = {
 }
 
 /** More than the longest media takes at the highest rate. */
-const FILE_BYTES_MAX = 2 ** 40
+const OUTPUT_FILE_BYTES_MAX = 2 ** 40
 
 /** @param contentType a pattern that must not match anything a browser executes */
 const storedFile = (contentType: string) =>
   Type.Object({
     content_type: Type.String({ pattern: contentType }),
     extension: Type.String({ pattern: '^[a-z0-9]{1,8}$' }),
-    bytes: Type.Integer({ minimum: 0, maximum: FILE_BYTES_MAX }),
+    bytes: Type.Integer({ minimum: 0, maximum: OUTPUT_FILE_BYTES_MAX }),
     /**
      * Where the gateway stored it; see `output-places.ts`. Absent if there is only one place, as in
      * 0.2.0.
@@ -161,7 +161,7 @@ const storedFile = (contentType: string) =>
     place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
   })
 
-/** Sound and, if the source had a picture, the picture with this sound. */
+/** The audio and, if the source was a video, the video with this audio. */
 const Output = Type.Object({
   ...storedFile('^audio/[a-z0-9][a-z0-9.+-]{0,62}$').properties,
   video: Type.Optional(storedFile('^video/[a-z0-9][a-z0-9.+-]{0,62}$')),
@@ -186,7 +186,7 @@ const measuredFields = {
     description: 'duration of the media in seconds, according to its packets',
   }),
   /** Estimated size of the outputs in bytes. Engines of 0.2.0 do not send it. */
-  output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * FILE_BYTES_MAX })),
+  output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * OUTPUT_FILE_BYTES_MAX })),
 }
 
 const Target = Type.Object({ ...Output.properties, ...Finding.properties })
@@ -252,7 +252,7 @@ const EventKind = Type.Object({
   type: Type.Enum(['started', 'released', 'measured', 'completed', 'failed']),
 })
 
-/** The request of a job or an event: all that is read of a message whose form may be unknown. */
+/** The ids in a message, readable even when the rest does not validate. */
 const Identity = Type.Object({
   request_id: Type.Optional(Type.String()),
   attempt_id: Type.Optional(Type.String()),
@@ -266,8 +266,8 @@ export const Progress = Type.Object({
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * The least number of seconds that the request still takes, however fast the separation is: the
-   * time to encode its picture. Absent if unknown, or from older engines.
+   * Lower bound on the seconds left, from encoding the video. Absent if unknown, or from older
+   * engines.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
   /**
@@ -339,7 +339,7 @@ function checkMessage<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const validator = validatorOf(schema)
   if (validator.Check(value)) return value as Static<T>
   const [first] = validator.Errors(value)
-  throw new Error(`message not understood: ${first?.instancePath} ${first?.message}`)
+  throw new Error(`invalid message: ${first?.instancePath} ${first?.message}`)
 }
 
 const validators = new Map<TSchema, Validator>()

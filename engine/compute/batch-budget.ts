@@ -108,7 +108,7 @@ export class BatchBudget {
    */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))
-    this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')
+    this.#log.warn({ framesMax: this.#framesMax }, 'device out of memory: batch budget halved')
   }
 
   #resize(frames: number): void {

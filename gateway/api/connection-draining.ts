@@ -14,8 +14,8 @@ export interface ConnectionDraining {
 export function installConnectionDraining(app: FastifyInstance): ConnectionDraining {
   let isParting = false
   // On the server itself, because hooks cannot be added to an application that is ready.
-  app.server.prependListener('request', (_request, answer) => {
-    if (isParting) answer.setHeader('connection', 'close')
+  app.server.prependListener('request', (_request, response) => {
+    if (isParting) response.setHeader('connection', 'close')
   })
   return {
     async begin(ms) {

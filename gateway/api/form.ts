@@ -90,7 +90,7 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
 /** @throws ServiceError when `work` takes too long; the signal's reason */
 const inTime = <T>({ secondsMax, signal }: FormOptions, work: Promise<T>): Promise<T> =>
   withDeadline(
-    { ms: 1_000 * secondsMax, late: () => incompleteBody(secondsMax), signal },
+    { ms: 1_000 * secondsMax, timeoutError: () => incompleteBody(secondsMax), signal },
     (deadline) =>
       Promise.race([
         work,

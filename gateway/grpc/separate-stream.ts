@@ -25,8 +25,9 @@ export async function readSeparate(
   pieces.on('error', () => undefined) // whoever reads the pieces gets the error
   signal.addEventListener('abort', () => pieces.destroy(signal.reason), { once: true })
   messages.pipe(pieces)
-  const late = () => invalid(`The call is incomplete after ${secondsMax} seconds; make it again.`)
-  return withDeadline({ ms: 1_000 * secondsMax, late, signal }, async (deadline) => {
+  const timeoutError = () =>
+    invalid(`The call is incomplete after ${secondsMax} seconds; make it again.`)
+  return withDeadline({ ms: 1_000 * secondsMax, timeoutError, signal }, async (deadline) => {
     deadline.addEventListener('abort', () => pieces.destroy(deadline.reason), { once: true })
     const { submit, file, wait_seconds: waitSeconds = 0 } = await pieces.options
     if (!submit) throw invalid('The options have no submit.', 'submit')

@@ -41,7 +41,7 @@ import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts
 import { listFiltersOf } from '../api/list-filters.ts'
 import { findOwnFile, removeFile } from '../files/removal.ts'
 import {
-  cancel,
+  cancelRequest,
   findOwn,
   hasResult,
   list,
@@ -196,7 +196,7 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
   }),
   Cancel: unary(deps, async (accountId, request: RequestIdMessage): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
-    return separationOf(await statusOf(deps, await cancel(deps, row)))
+    return separationOf(await statusOf(deps, await cancelRequest(deps, row)))
   }),
   Delete: unary(deps, async (accountId, request: RequestIdMessage): Promise<object> => {
     await remove(deps, await findOwn(deps, accountId, request.request_id))

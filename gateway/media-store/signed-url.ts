@@ -47,7 +47,8 @@ export function signPath(key: string, claims: Claims): string {
 /**
  * Checks the query of a signed URL in constant time.
  * @param now epoch milliseconds
- * @returns the claims, `expired` if the signature is right but its time is over, otherwise `forged`
+ * @returns the claims; `expired` if the signature is valid but the URL is too old; `forged` for
+ *   everything else
  */
 export function checkSignedQuery(
   key: string,

@@ -16,7 +16,7 @@ import { Count, DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import type { Settings } from '../config.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
-import { alreadyFinished, stop, type CancelDeps } from '../requests/own-requests.ts'
+import { alreadyFinished, cancelIfUnfinished, type CancelDeps } from '../requests/own-requests.ts'
 import {
   bytesThatExpire,
   listAllDeliveries,
@@ -241,7 +241,7 @@ export async function cancelForAccount(
   requestId: string,
 ): Promise<Static<typeof AdminRequest>> {
   const row = await findAny(deps.store, requestId)
-  const canceled = await stop(deps, row, 'An admin canceled the request.', (store) =>
+  const canceled = await cancelIfUnfinished(deps, row, 'An admin canceled the request.', (store) =>
     record({ ...deps, store }, 'request.cancel', row, { request_id: requestId }),
   )
   const now = await findAny(deps.store, requestId)

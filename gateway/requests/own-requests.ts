@@ -174,11 +174,11 @@ export type RemoveDeps = CancelDeps & RemovalDeps
  * responds.
  * @throws ServiceError `REQUEST_FINISHED`
  */
-export async function cancel(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
-  const canceled = await stop(deps, row)
-  const now = await findOwn(deps, row.account_id, row.request_id)
-  if (canceled) return now
-  throw alreadyFinished(now)
+export async function cancelRequest(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
+  const canceled = await cancelIfUnfinished(deps, row)
+  const current = await findOwn(deps, row.account_id, row.request_id)
+  if (canceled) return current
+  throw alreadyFinished(current)
 }
 
 /** Creates the error for a request that cannot be canceled. */
@@ -188,19 +188,23 @@ export const alreadyFinished = ({ status }: RequestRow): ServiceError =>
   })
 
 /**
- * Cancels a request. Returns false if it has finished already.
- * @param also runs in the same transaction
+ * Cancels a request. Returns false, and runs no callback, if it has finished already.
+ * @param inSameTransaction runs in the transaction that cancels it
  */
-export async function stop(
+export async function cancelIfUnfinished(
   deps: CancelDeps,
   { request_id: requestId }: RequestRow,
   message = 'The request was canceled.',
-  also?: (store: Store) => Promise<void>,
+  inSameTransaction?: (store: Store) => Promise<void>,
 ): Promise<boolean> {
-  const canceled = await failRequest(deps, requestId, { code: 'CANCELED', message, also })
+  const canceled = await failRequest(deps, requestId, {
+    code: 'CANCELED',
+    message,
+    inSameTransaction,
+  })
   if (!canceled) return false
-  const now = await findRequest(deps.store, requestId)
-  const { job_sequence: sequence = null, engine_id: engineId = null } = now ?? {}
+  const current = await findRequest(deps.store, requestId)
+  const { job_sequence: sequence = null, engine_id: engineId = null } = current ?? {}
   if (sequence) await withdrawJob(deps, requestId, sequence)
   if (engineId !== null) await deps.engineRegistry.cancel(engineId, requestId)
   return true
@@ -213,7 +217,7 @@ export async function stop(
  */
 export async function remove(deps: RemoveDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row
-  if (!isTerminal(row.status)) await stop(deps, row)
+  if (!isTerminal(row.status)) await cancelIfUnfinished(deps, row)
   const now = isoTime(deps.clock.now())
   assertDeleted(await deleteRequest(deps.store, requestId, now), 'request')
   await removeMedia(deps, [outputsKey(requestId)])

@@ -75,7 +75,8 @@ export async function separate(
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
   const { request_id: requestId } = JSON.parse(answer) as { request_id: string }
-  const ended = seconds > 0 ? await endOf(deps, key, { ...call, requestId, seconds }) : undefined
+  const ended =
+    seconds > 0 ? await tryWaitForEnd(deps, key, { ...call, requestId, seconds }) : undefined
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
@@ -137,7 +138,7 @@ function withFile(body: unknown, fileId: string) {
  * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
  * account has too many streams open to wait.
  */
-async function endOf(
+async function tryWaitForEnd(
   deps: SeparateDeps,
   key: KeyWithAccount,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },

@@ -15,11 +15,11 @@ import { checkCreateFile } from '../api/validation.ts'
 import type { RequestWatch } from '../requests/follow/request-feed.ts'
 import { waitForEnd, watchStatus } from '../requests/follow/status-watch.ts'
 import {
-  cancel,
+  cancelIfUnfinished,
+  cancelRequest,
   findOwn,
   resultOf,
   statusOf,
-  stop,
   type CancelDeps,
   type ResultDeps,
 } from '../requests/own-requests.ts'
@@ -50,7 +50,7 @@ import {
 
 type UploadDeps = ReceiveDeps & { config: Settings<'encryptionKeys' | 'publicUrl'> }
 
-/** The dependencies of the API's own calls, into which these are translated. */
+/** fal's calls are translated into ours, so they need the same dependencies. */
 export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps
 
 const REQUEST = `${FAL_QUEUE}/requests/:request_id`
@@ -58,18 +58,18 @@ const STREAM_INTERVAL_MS = 2_000
 const UPLOAD_OWNER = 'fal-upload'
 const HIDDEN = { hide: true }
 
-interface OneRequest {
+interface RequestRoute {
   Params: { request_id: string }
   Querystring: { logs?: unknown }
 }
 
-interface Submit {
+interface SubmitRoute {
   Params: { model: string }
   Querystring: { fal_webhook?: string }
 }
 
-/** A Blob that is still to be uploaded, as its address describes it. */
-interface Upload {
+/** What the token in an upload URL contains. */
+interface UploadToken {
   accountId: string
   fileId: string
   name: string
@@ -109,8 +109,8 @@ export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
     { config: { scope: 'files:write' }, schema: HIDDEN },
     async () => {
       const message =
-        'Files of more than 90 MB are not taken in parts: send them to POST /v1/files, and give ' +
-        'the address of any public copy as audio_url here, or separate them by the API itself.'
+        'Multipart uploads (files over 90 MB) are not supported. Pass a public URL as audio_url, ' +
+        'or upload with POST /v1/files and use the native API.'
       throw new ServiceError('PAYLOAD_TOO_LARGE', { message })
     },
   )
@@ -118,7 +118,7 @@ export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
 
 function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
   const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
-  app.post<Submit>(`${FAL_QUEUE}/:model`, options, async (request, reply) => {
+  app.post<SubmitRoute>(`${FAL_QUEUE}/:model`, options, async (request, reply) => {
     const requestId = await submitFal(deps, request, reply)
     return {
       status: 'IN_QUEUE',
@@ -126,36 +126,36 @@ function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
       ...falAddresses(deps.config.publicUrl(), requestId),
     }
   })
-  app.post<Submit>(`${FAL_PATH}/run/${FAL_APP}/:model`, options, async (request, reply) => {
+  app.post<SubmitRoute>(`${FAL_PATH}/run/${FAL_APP}/:model`, options, async (request, reply) => {
     const signal = hangUpOf(reply)
     const requestId = await submitFal(deps, request, reply)
-    return endOf(deps, { key: request.apiKey, requestId, signal })
+    return waitForResult(deps, { key: request.apiKey, requestId, signal })
   })
 }
 
 function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
   const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
-  const ownRow = ({ accountId, params }: FastifyRequest<OneRequest>, reply: FastifyReply) => {
+  const ownRow = ({ accountId, params }: FastifyRequest<RequestRoute>, reply: FastifyReply) => {
     reply.header('x-fal-request-id', params.request_id)
     return findOwn(deps, accountId, params.request_id)
   }
-  app.get<OneRequest>(REQUEST, options, async (request, reply) => {
+  app.get<RequestRoute>(REQUEST, options, async (request, reply) => {
     const { data } = await resultOf(deps, await ownRow(request, reply))
     return data
   })
-  app.get<OneRequest>(`${REQUEST}/status`, options, async (request, reply) => {
+  app.get<RequestRoute>(`${REQUEST}/status`, options, async (request, reply) => {
     const row = await ownRow(request, reply)
     const logs = flagOf(request.query.logs) ? await readLogs(deps.store, row.request_id) : undefined
     return falStatus(deps.config.publicUrl(), await statusOf(deps, row, logs))
   })
-  app.get<OneRequest>(`${REQUEST}/status/stream`, options, async (request, reply) => {
+  app.get<RequestRoute>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
     const watch = deps.feed.watch(request.params.request_id, request.accountId, request.apiKey)
     reply.raw.once('close', () => watch.close())
     return sendEvents(reply, statusEvents(deps, request, watch))
   })
-  app.put<OneRequest>(`${REQUEST}/cancel`, options, async (request, reply) => {
-    await cancel(deps, await ownRow(request, reply))
+  app.put<RequestRoute>(`${REQUEST}/cancel`, options, async (request, reply) => {
+    await cancelRequest(deps, await ownRow(request, reply))
     return reply.status(202).send({ status: 'CANCELLATION_REQUESTED' })
   })
 }
@@ -163,12 +163,12 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
 /** @returns the id of the new request */
 async function submitFal(
   deps: FalDeps,
-  { apiKey, body, params: { model }, query }: FastifyRequest<Submit>,
+  { apiKey, body, params: { model }, query }: FastifyRequest<SubmitRoute>,
   reply: FastifyReply,
 ): Promise<string> {
   if (!FAL_MODELS.some((name) => name === model)) {
     const known = FAL_MODELS.join(' and ')
-    const message = `There is no ${FAL_APP}/${model} here; there is ${known}.`
+    const message = `Unknown model ${FAL_APP}/${model}. This server supports ${known}.`
     throw new ServiceError('NOT_FOUND', { message })
   }
   const { answer } = await submit(deps, apiKey, {
@@ -187,7 +187,7 @@ async function submitFal(
  * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute, or once the client is
  *   gone; `RATE_LIMITED` if the account has too many streams open
  */
-async function endOf(
+async function waitForResult(
   deps: FalDeps,
   { key, requestId, signal }: { key: KeyWithAccount; requestId: string; signal: AbortSignal },
 ) {
@@ -195,17 +195,19 @@ async function endOf(
   try {
     ended = await waitForEnd(deps, { key, requestId, seconds: WAIT_SECONDS_MAX, signal })
   } finally {
-    if (!ended) await stop(deps, await findOwn(deps, key.account_id, requestId))
+    if (!ended) await cancelIfUnfinished(deps, await findOwn(deps, key.account_id, requestId))
   }
   if (ended) return (await resultOf(deps, ended)).data
   throw new ServiceError('RESULT_NOT_READY', {
-    message: `It took more than ${WAIT_SECONDS_MAX} seconds, and was canceled; use fal.subscribe.`,
+    message:
+      `The request took longer than ${WAIT_SECONDS_MAX} seconds and was canceled. ` +
+      'Use fal.subscribe for long requests.',
   })
 }
 
 async function* statusEvents(
   deps: FalDeps,
-  { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<OneRequest>,
+  { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<RequestRoute>,
   watch: RequestWatch,
 ) {
   const windowMs = 1_000 * deps.config.streamWindowSeconds
@@ -231,7 +233,7 @@ function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object
     purpose: INPUT_PURPOSE,
   })
   const { encryptionKeys, publicUrl, uploadMinutes } = deps.config
-  const upload: Upload = {
+  const upload: UploadToken = {
     accountId,
     fileId: newId('file'),
     name,
@@ -271,16 +273,16 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   )
 }
 
-function openUpload({ config, clock }: UploadDeps, token: string): Upload {
+function openUpload({ config, clock }: UploadDeps, token: string): UploadToken {
   let text: string
   try {
     text = decrypt(config.encryptionKeys, UPLOAD_OWNER, token)
   } catch {
     throw new ServiceError('NOT_FOUND')
   }
-  const upload = JSON.parse(text) as Upload
+  const upload = JSON.parse(text) as UploadToken
   if (clock.now() < upload.expiresAt) return upload
   throw new ServiceError('FILE_EXPIRED', {
-    message: 'The address of the upload has expired; begin again.',
+    message: 'The upload URL has expired. Request a new one.',
   })
 }

@@ -77,7 +77,7 @@ function webRequestOf({ headers }: FastifyRequest): Request {
 }
 
 function callsOf(app: FastifyInstance, { headers, id, client }: FastifyRequest): Calls {
-  async function call<Answer>(method: 'GET' | 'POST' | 'PUT', url: string, body?: object) {
+  async function call<Body>(method: 'GET' | 'POST' | 'PUT', url: string, body?: object) {
     const { authorization } = headers
     const options = {
       method,
@@ -86,12 +86,12 @@ function callsOf(app: FastifyInstance, { headers, id, client }: FastifyRequest):
       remoteAddress: client,
       ...(body && { payload: body }),
     }
-    const answer = await app.inject(options).catch(() => {
+    const response = await app.inject(options).catch(() => {
       const message = 'The gateway is stopping; call again in a moment.'
       throw new ServiceError('SERVICE_UNAVAILABLE', { message })
     })
-    if (answer.statusCode < 400) return answer.json<Answer>()
-    const { error } = answer.json<ErrorResponse>()
+    if (response.statusCode < 400) return response.json<Body>()
+    const { error } = response.json<ErrorResponse>()
     throw Object.assign(new Error(error.message), error)
   }
   const pathOf = (requestId: string) => `/v1/queue/requests/${encodeURIComponent(requestId)}`

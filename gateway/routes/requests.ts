@@ -11,7 +11,7 @@ import { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { checkOf } from '../api/validation.ts'
 import {
   assertResult,
-  cancel,
+  cancelRequest,
   findOwn,
   list,
   remove,
@@ -180,7 +180,7 @@ function cancelAndDeleteRoutes(app: FastifyInstance, deps: Deps, ownRequest: Own
       },
     },
     async (request, reply) => {
-      const canceled = await cancel(deps, await ownRequest(request))
+      const canceled = await cancelRequest(deps, await ownRequest(request))
       return reply.status(202).send(await statusOf(deps, canceled))
     },
   )

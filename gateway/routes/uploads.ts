@@ -76,7 +76,7 @@ function inputRoute(app: FastifyInstance, deps: UploadDeps): void {
       const hash = createHash('sha256')
       const onPiece = (piece: Buffer) => hash.update(piece)
       await turns.replacing(key, (signal) =>
-        withDeadline({ ms, late: tooLate, signal }, async (deadline) => {
+        withDeadline({ ms, timeoutError: tooLate, signal }, async (deadline) => {
           const staged = await stageBody(deps, request, { bytes: size, signal: deadline, onPiece })
           try {
             await keepInput(deps, staged, fileId)

@@ -19,10 +19,9 @@ export function errorOf(outcome: PostOutcome): string | null {
 function faultOf(outcome: PostOutcome): string {
   if ('problem' in outcome) return outcome.problem
   const { status } = outcome
-  if (isUnwanted(outcome))
-    return 'The receiver answered with status 410: it takes no more webhooks.'
+  if (isUnwanted(outcome)) return 'The receiver returned 410: it takes no more webhooks.'
   if (status >= 300 && status <= 399) {
-    return `The receiver answered with status ${status}; redirects are not followed.`
+    return `The receiver returned ${status}; redirects are not followed.`
   }
-  return `The receiver answered with status ${status}; any 2xx would be delivery.`
+  return `The receiver returned ${status}; only a 2xx counts as delivered.`
 }

@@ -6,11 +6,11 @@
 import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { FairShares } from '../../shared/fair-share.ts'
-import type { Answer } from '../../shared/http/http-request.ts'
+import type { HttpResponse } from '../../shared/http/http-request.ts'
 import { networkOf } from '../../shared/http/public-address.ts'
 import {
   createRouter,
-  faultOnTheWay,
+  describeNetworkError,
   parseUrl,
   type AddressField,
   type RouteOptions,
@@ -62,7 +62,7 @@ const LIMITS = {
   /** For the whole post: resolving, connecting, sending and reading. */
   postMsMax: 15_000,
   /** At most this much of a response is read; it is discarded. */
-  answerBytesMax: 64_000,
+  responseBytesMax: 64_000,
   /** Concurrent posts to one address by all accounts together, which share them. */
   addressPostsMax: 8,
 }
@@ -74,18 +74,18 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
   const limits = { ...LIMITS, ...options.limits }
   const { postMsMax, connectMsMax } = limits
   const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
-  const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
+  const timeoutError = new Error(`it took longer than ${postMsMax / 1000} seconds`)
   const busy = new Error('too many concurrent posts to this host')
   const routers = {
     webhookUrl: createRouter(fieldOf('webhookUrl'), options),
     url: createRouter(fieldOf('url'), options),
   }
-  const route = (url: string, param: UrlParam) => routers[param](parseUrl(fieldOf(param), url))
+  const routeTo = (url: string, param: UrlParam) => routers[param](parseUrl(fieldOf(param), url))
   const addressSlots = new FairShares(limits.addressPostsMax)
 
   return {
     async check(url, { signal = NEVER, param = 'webhookUrl' } = {}) {
-      await route(url, param)
+      await routeTo(url, param)
         .checkName(signal)
         .catch((error: unknown) => {
           signal.throwIfAborted()
@@ -102,19 +102,24 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
         return undefined
       }
       try {
-        return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
-          const answer = await route(url, param).request({
-            ...requestOf(message),
-            waits,
-            signal: deadline,
-            faultOf,
-          })
-          await drain(answer, limits.answerBytesMax)
-          return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] }
-        })
+        return await withDeadline(
+          { ms: postMsMax, timeoutError: () => timeoutError, signal },
+          async (deadline) => {
+            const response = await routeTo(url, param).request({
+              ...requestOf(message),
+              waits,
+              signal: deadline,
+              faultOf,
+            })
+            await drain(response, limits.responseBytesMax)
+            return { status: response.statusCode, retryAfter: response.headers['retry-after'] }
+          },
+        )
       } catch (error) {
         if (error instanceof ServiceError) return { problem: error.message }
-        const fault = [late, busy].find((ours) => ours === error)?.message ?? faultOnTheWay(error)
+        const fault =
+          [timeoutError, busy].find((ours) => ours === error)?.message ??
+          describeNetworkError(error)
         const problem = `${param} could not be reached: ${fault}.`
         return error === busy ? { problem, isBusy: true } : { problem }
       } finally {
@@ -134,7 +139,7 @@ const requestOf = ({ headers, body }: PostMessage) => ({
  * Reads a little of the response, so that the receiver can finish it, and then closes the
  * connection.
  */
-async function drain({ body }: Answer, bytesMax: number): Promise<void> {
+async function drain({ body }: HttpResponse, bytesMax: number): Promise<void> {
   let bytes = 0
   try {
     for await (const piece of body) {

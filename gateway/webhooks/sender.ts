@@ -151,7 +151,7 @@ export class WebhookSender {
     const { request_id: requestId, webhook_id: webhookId, host, endpoint_id } = delivery
     const times = { wallMs, startedAt }
     const update = await this.#settle(delivery, claimId, outcome, { ...times, url: receiver.url })
-    const answer = 'status' in outcome ? { status: outcome.status } : outcome
+    const result = 'status' in outcome ? { status: outcome.status } : outcome
     if (update && !('isBusy' in outcome)) this.#options.onAttempt?.(update.state)
     log.info(
       {
@@ -159,7 +159,7 @@ export class WebhookSender {
         webhookId,
         ...(endpoint_id !== null && { endpointId: endpoint_id }),
         host,
-        ...answer,
+        ...result,
         ms: Math.round(clock.elapsed() - startedAt),
         state: update?.state,
         nextAttemptAt: update?.next_attempt_at,

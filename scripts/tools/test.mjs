@@ -158,5 +158,5 @@ function printWork() {
   }
   console.log(`${sum('seconds').toFixed(1).padStart(7)}  all, ${processes} processes`)
   const most = Math.ceil((PROCESSES_MAX[tier] ?? Infinity) / shard.count)
-  if (processes > most) failed.push(`${processes} processes were started, and ${most} may be`)
+  if (processes > most) failed.push(`started ${processes} processes; the budget is ${most}`)
 }

@@ -41,7 +41,7 @@ export interface AddressGuard {
   faultOf(address: string): Error | undefined
 }
 
-export interface Answer {
+export interface HttpResponse {
   statusCode: number
   headers: IncomingMessage['headers']
   /** Must be read to the end, or destroyed. */
@@ -49,11 +49,11 @@ export interface Answer {
 }
 
 /**
- * Resolves when the head of the answer is there; redirects are not followed.
+ * Resolves when the headers of the response have arrived; redirects are not followed.
  * @throws what connecting, sending or the guard throws; an error with the code `ETIMEDOUT`; the
  *   signal's reason once it fires. The body throws the same.
  */
-export async function request(url: URL, options: RequestOptions): Promise<Answer> {
+export async function request(url: URL, options: RequestOptions): Promise<HttpResponse> {
   const { signal, guard } = options
   signal.throwIfAborted()
   const isTls = url.protocol === 'https:'
@@ -67,9 +67,9 @@ export async function request(url: URL, options: RequestOptions): Promise<Answer
     limitWaits(outgoing, isTls, options.waits, end)
     outgoing.on('error', reject) // a later error is thrown by the body
     outgoing.once('close', () => signal.removeEventListener('abort', abort))
-    outgoing.once('response', (answer) => {
-      body = answer
-      resolve({ statusCode: answer.statusCode ?? 0, headers: answer.headers, body })
+    outgoing.once('response', (response) => {
+      body = response
+      resolve({ statusCode: response.statusCode ?? 0, headers: response.headers, body })
     })
     send(outgoing, options.body)
   })
@@ -110,7 +110,7 @@ function limitWaits(
   waits: Waits,
   end: (error: Error) => void,
 ): void {
-  const giveUp = () => end(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }))
+  const giveUp = () => end(Object.assign(new Error('no response in time'), { code: 'ETIMEDOUT' }))
   let timer = setTimeout(giveUp, waits.connectMsMax)
   const stop = () => clearTimeout(timer)
   outgoing.once('socket', (socket) => {

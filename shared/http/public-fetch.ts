@@ -7,11 +7,11 @@ import { isUtf8 } from 'node:buffer'
 import contentDisposition from 'content-disposition'
 import { withDeadline } from '../deadline.ts'
 import { ServiceError } from '../errors.ts'
-import { isTemporaryStatus, type Answer } from './http-request.ts'
+import { isTemporaryStatus, type HttpResponse } from './http-request.ts'
 import {
   AUDIO_URL,
   createRouter,
-  faultOnTheWay,
+  describeNetworkError,
   isTlsFault,
   parseUrl,
   type RouteOptions,
@@ -77,7 +77,7 @@ const HEADERS = {
   'user-agent': 'Winnow',
 }
 
-const REDIRECT = 'what audio_url redirects to'
+const REDIRECT = 'The redirect target of audio_url'
 
 /** Thrown if the address is valid, but its media could not be fetched. */
 export class FetchFailedError extends ServiceError {
@@ -97,20 +97,20 @@ interface FailureOptions {
 /** Creates the fetcher for a process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
-  const route = createRouter(AUDIO_URL, options)
+  const createRoute = createRouter(AUDIO_URL, options)
 
   async function follow(url: string, signal: AbortSignal) {
     let target = parseUrl(AUDIO_URL, url)
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-      const way = route(target, hop === 0 ? undefined : REDIRECT)
-      const answer = await way
+      const route = createRoute(target, hop === 0 ? undefined : REDIRECT)
+      const response = await route
         .request({ headers: HEADERS, waits: limits, signal })
         .catch((error: unknown) => {
           throw fetchError(error)
         })
-      const location = redirectOf(answer)
-      if (location === undefined) return checkAnswer(answer)
-      answer.body.destroy()
+      const location = redirectOf(response)
+      if (location === undefined) return checkResponse(response)
+      response.body.destroy()
       target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
     throw new FetchFailedError(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
@@ -118,10 +118,10 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 
   return {
     async check(url, { signal } = {}) {
-      const way = route(parseUrl(AUDIO_URL, url))
-      const late = () => new Error('no name server has answered')
+      const route = createRoute(parseUrl(AUDIO_URL, url))
+      const timeoutError = () => new Error('no name server has answered')
       try {
-        await withDeadline({ ms: limits.checkMsMax, late, signal }, way.checkName)
+        await withDeadline({ ms: limits.checkMsMax, timeoutError, signal }, route.checkName)
       } catch (error) {
         signal?.throwIfAborted()
         if (error instanceof ServiceError) throw error
@@ -129,15 +129,15 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
     },
     async download(url, { path, bytesMax, signal }) {
       try {
-        const answer = await follow(url, signal)
-        const bytes = await saveBody(answer, {
+        const response = await follow(url, signal)
+        const bytes = await saveBody(response, {
           path,
           bytesMax,
           signal,
           tooLarge: () => tooLarge(bytesMax),
           brokenOff: fetchError,
         })
-        return { bytes, fileName: fileName(answer) }
+        return { bytes, fileName: fileName(response) }
       } catch (error) {
         throw signal.aborted ? signal.reason : error
       }
@@ -145,7 +145,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   }
 }
 
-const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
+const redirectOf = ({ statusCode, headers }: HttpResponse): string | undefined =>
   statusCode >= 300 && statusCode <= 399 && headers.location !== undefined
     ? headerText(headers.location)
     : undefined
@@ -160,30 +160,30 @@ function headerText(value: string): string {
 }
 
 /**
- * Returns the answer itself if it may be media. Its bytes will tell, because many servers state a
- * wrong type. Otherwise drops the body and throws an error that names the problem.
+ * Returns the response if it may be media. Content-Type is not checked, because servers often get
+ * it wrong. Otherwise drops the body and throws an error that names the problem.
  */
-function checkAnswer(answer: Answer): Answer {
-  const fault = faultOf(answer)
-  if (!fault) return answer
-  answer.body.destroy()
+function checkResponse(response: HttpResponse): HttpResponse {
+  const fault = faultOf(response)
+  if (!fault) return response
+  response.body.destroy()
   throw fault
 }
 
-function faultOf(answer: Answer): ServiceError | undefined {
-  const { statusCode, headers } = answer
+function faultOf(response: HttpResponse): ServiceError | undefined {
+  const { statusCode, headers } = response
   if (statusCode < 200 || statusCode > 299) {
-    const message = `audio_url answered with status ${statusCode}; it must answer with media.`
+    const message = `The server at audio_url returned ${statusCode}; it must return media.`
     return new FetchFailedError(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
   const codings = (headers['content-encoding'] ?? '').toLowerCase().split(',')
   if (!codings.some((coding) => COMPRESSION.test(coding.trim()))) return undefined
   return new FetchFailedError(
-    'audio_url answered with compressed bytes although none were asked for.',
+    'The server at audio_url returned compressed bytes although none were asked for.',
   )
 }
 
-function fileName({ headers }: Answer): string | undefined {
+function fileName({ headers }: HttpResponse): string | undefined {
   const name = dispositionName(headers['content-disposition'])
   return name?.split(/[/\\]/).at(-1)?.trim() || undefined
 }
@@ -202,7 +202,7 @@ function dispositionName(header: string | undefined): string | undefined {
 function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
-  return new FetchFailedError(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+  return new FetchFailedError(`audio_url could not be fetched: ${describeNetworkError(error)}.`, {
     isTemporary,
     cause: error,
   })

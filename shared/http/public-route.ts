@@ -7,7 +7,12 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { ServiceError, type ErrorCode } from '../errors.ts'
-import { request, type AddressGuard, type Answer, type RequestOptions } from './http-request.ts'
+import {
+  request,
+  type AddressGuard,
+  type HttpResponse,
+  type RequestOptions,
+} from './http-request.ts'
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
@@ -38,7 +43,7 @@ export interface RouteOptions {
   resolve?: Resolve
 }
 
-/** The way to reach one URL. */
+/** How one URL is reached. */
 export interface Route {
   /**
    * Looks the name up, as `request` will do again, because the result may change in between.
@@ -50,7 +55,7 @@ export interface Route {
    * Like `request` of http-request.ts, but connects only to allowed addresses.
    * @throws ServiceError with the field's code for others; the error that `faultOf` returns
    */
-  request(options: PublicRequestOptions): Promise<Answer>
+  request(options: PublicRequestOptions): Promise<HttpResponse>
 }
 
 export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
@@ -183,7 +188,7 @@ export function parseUrl(
 }
 
 /** Describes a failed connection without the addresses that Node's own messages contain. */
-export function faultOnTheWay(error: unknown): string {
+export function describeNetworkError(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'
   if (isOfNameServer(error)) return 'its host name could not be looked up'

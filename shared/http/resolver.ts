@@ -53,13 +53,14 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     if (local.length > 0) return local
     const domains = hostname.endsWith('.') ? [] : searchDomains(await readIfThere(settingsPath))
     const names = [name, ...domains.map((domain) => `${name}.${domain}`)]
-    return withDeadline({ ms: resolveMsMax, late, signal }, (deadline) =>
+    return withDeadline({ ms: resolveMsMax, timeoutError, signal }, (deadline) =>
       askServers(newResolver(servers, resolveMsMax), names, deadline),
     )
   }
 }
 
-const late = () => Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
+const timeoutError = () =>
+  Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
 
 /**
  * Creates a resolver for one call, which can be canceled alone and uses the system's current
@@ -99,14 +100,14 @@ async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddr
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = [...asAddresses(four, 4), ...asAddresses(six, 6)]
   if (addresses.length > 0) return addresses
-  const faults = [four, six].flatMap((answer) =>
-    answer.status === 'rejected' ? [answer.reason as unknown] : [],
+  const faults = [four, six].flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
   )
   throw faults.find((fault) => !isNotFound(fault)) ?? faults[0]
 }
 
-const asAddresses = (answer: PromiseSettledResult<string[]>, family: number): LookupAddress[] =>
-  answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
+const asAddresses = (result: PromiseSettledResult<string[]>, family: number): LookupAddress[] =>
+  result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
 
 const isNotFound = (error: unknown): boolean =>
   ['ENOTFOUND', 'ENODATA'].includes(String((error as { code?: unknown } | undefined)?.code))

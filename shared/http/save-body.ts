@@ -2,7 +2,7 @@
 
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Answer } from './http-request.ts'
+import type { HttpResponse } from './http-request.ts'
 
 /**
  * How many bytes of files to read or write ahead: four times Node's default, so the process waits
@@ -26,7 +26,10 @@ export interface SaveOptions {
  * @returns the number of bytes written
  * @throws the errors of `tooLarge` and `brokenOff`; AbortError; an error of the disk
  */
-export async function saveBody({ headers, body }: Answer, options: SaveOptions): Promise<number> {
+export async function saveBody(
+  { headers, body }: HttpResponse,
+  options: SaveOptions,
+): Promise<number> {
   const { path, bytesMax, signal, tooLarge, brokenOff } = options
   let bytes = 0
   async function* counted() {

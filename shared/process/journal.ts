@@ -8,12 +8,9 @@ import { loadLibsystemd } from './libsystemd.ts'
 
 /** Names in a log line, and their fields in the journal. */
 const FIELDS = {
-  request_id: 'WINNOW_REQUEST_ID',
   requestId: 'WINNOW_REQUEST_ID',
   callId: 'WINNOW_CALL_ID',
-  attempt_id: 'WINNOW_ATTEMPT_ID',
   attemptId: 'WINNOW_ATTEMPT_ID',
-  engine_id: 'WINNOW_ENGINE_ID',
   engineId: 'WINNOW_ENGINE_ID',
 } as const
 

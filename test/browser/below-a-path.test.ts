@@ -34,9 +34,9 @@ function forward(port: number, ...[incoming, reply]: Parameters<RequestListener>
   const { url = '', method, headers } = incoming
   if (!url.startsWith(`${PATH}/`)) return void reply.writeHead(404).end()
   const path = url.slice(PATH.length)
-  const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-    reply.writeHead(answer.statusCode!, answer.headers)
-    answer.pipe(reply)
+  const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+    reply.writeHead(response.statusCode!, response.headers)
+    response.pipe(reply)
   })
   outgoing.on('error', () => reply.destroy())
   reply.on('close', () => outgoing.destroy())

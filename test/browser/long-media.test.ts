@@ -11,7 +11,7 @@ import { chirp, noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
 import { launchBrowser } from '../support/page/browser.ts'
 import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
-import { idOf, playerIsThere, separate, signedIn } from './playground.ts'
+import { idOf, waitForPlayer, separate, signedIn } from './playground.ts'
 
 const RATE = 48_000
 const LANES = 3
@@ -26,7 +26,7 @@ function pathOf(winnow: Winnow, address: string): string {
 }
 
 /**
- * Makes two hours of a result of two segments: its first ones in the media store, again and again.
+ * Turns a short result into two hours by repeating its first segment in the media store.
  * @returns the first segment of each lane
  */
 async function lengthen(page: Page, winnow: Winnow): Promise<Buffer[]> {
@@ -73,7 +73,7 @@ async function memoryOf(browser: Browser, page: Page): Promise<number> {
 
 const clockOf = (page: Page) => page.locator('.clock').innerText()
 
-const hasPassed = (page: Page, seconds: number) =>
+const waitUntilPast = (page: Page, seconds: number) =>
   page.waitForFunction((seconds) => {
     const position = document.querySelector<HTMLInputElement>('[aria-label="Position in seconds"]')
     return Number(position!.value) >= seconds && Number(position!.value) < seconds + 60
@@ -133,19 +133,19 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
     })
     await live.getByRole('button', { name: 'Solo Mixture' }).click()
     await live.getByRole('button', { name: 'Play', exact: true }).click()
-    await hasPassed(page, 0.5)
+    await waitUntilPast(page, 0.5)
     assert.match(refused, /^bytes=\d/)
     await live.getByText(/The first (0:[3-9]|1:)\d/).waitFor() // and more of it
     await page.getByLabel('Position in seconds').fill('115')
     await live.getByText('Not separated yet…').waitFor()
-    await playerIsThere(page)
-    await hasPassed(page, 116) // it goes on by itself
+    await waitForPlayer(page)
+    await waitUntilPast(page, 116) // it goes on by itself
     await page.getByRole('button', { name: 'Solo Mixture', pressed: true }).waitFor()
     await page.getByRole('button', { name: 'Developers' }).click()
     await page.goBack()
-    await playerIsThere(page)
+    await waitForPlayer(page)
     const position = page.getByLabel('Position in seconds')
-    assert.equal(await position.inputValue(), '0', 'whoever comes back hears nothing unasked')
+    assert.equal(await position.inputValue(), '0', 'playback does not resume on navigating back')
   })
   const page = await signedIn({ t, winnow, browser })
   const path = join(winnow.folder, 'song.wav')
@@ -155,7 +155,7 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('noise')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const first = await lengthen(page, winnow)
 
   await t.test('lanes are aligned to the sample', async () => {
@@ -179,21 +179,21 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
   await page.reload()
   await page.getByText('of 2:00:00.0').waitFor()
   const before = await memoryOf(browser, page)
-  const most: number[] = []
-  const remember = async () => most.push(await memoryOf(browser, page))
+  const memoryReadings: number[] = []
+  const recordMemory = async () => memoryReadings.push(await memoryOf(browser, page))
 
   await page.getByRole('button', { name: 'Play', exact: true }).click()
-  await hasPassed(page, 0.5)
+  await waitUntilPast(page, 0.5)
   assert.ok(bytes[0]! < LANES * SEGMENT_SECONDS * 9_000, `it plays after ${bytes[0]} bytes`)
   for (const seconds of [3_600, 7_100, 17, 5_432.1]) {
     await page.getByLabel('Position in seconds').fill(String(seconds))
-    await hasPassed(page, seconds + 6) // into the next segment
-    await remember()
+    await waitUntilPast(page, seconds + 6) // into the next segment
+    await recordMemory()
   }
   await page.getByRole('button', { name: 'A: Mixture' }).click()
   await page.getByRole('button', { name: 'A: Mixture', pressed: true }).waitFor()
   await page.getByRole('button', { name: /^Loop/ }).click()
-  await remember()
+  await recordMemory()
   await page.getByRole('button', { name: 'Spectrogram' }).click()
   await page.getByText('Zoom in to see the spectrogram').first().waitFor()
   for (let step = 0; step < 12; step += 1) {
@@ -206,10 +206,10 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
         [...(host.shadowRoot?.querySelectorAll('canvas') ?? [])].some(({ height }) => height > 100),
       ).length === 3,
   )
-  await remember()
-  const largest = Math.max(...most)
+  await recordMemory()
+  const largest = Math.max(...memoryReadings)
   t.diagnostic(
-    `memory: ${before / 1e6} MB before, ${most.map((x) => Math.round(x / 1e6)).join(', ')} MB`,
+    `memory: ${before / 1e6} MB before, ${memoryReadings.map((x) => Math.round(x / 1e6)).join(', ')} MB`,
   )
   assert.ok(largest < MEMORY_BYTES_MAX, `${largest / 1e6} MB; ${await clockOf(page)}`)
 })

@@ -72,7 +72,7 @@ export async function separateExample(page: Page, ...prompts: string[]): Promise
   await chooseExample(page)
   await fillPrompts(page, ...prompts)
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
 }
 
 /** Opens a page that is signed in, and separates an example on it. */
@@ -133,7 +133,7 @@ export async function inputWithoutUpload(
 export const separate = (page: Page) =>
   page.getByRole('button', { name: 'Separate', exact: true }).click()
 
-export const playerIsThere = (page: Page) =>
+export const waitForPlayer = (page: Page) =>
   page.getByRole('button', { name: 'Null test' }).waitFor()
 
 /** Presses at a part of the width, and drags to another. */

@@ -11,7 +11,7 @@ import type { Browser, Dialog, Page } from 'playwright-core'
 import { launchBrowser } from '../support/page/browser.ts'
 import {
   chooseLongFile,
-  playerIsThere,
+  waitForPlayer,
   separate,
   signedIn,
   type Cases,
@@ -77,7 +77,7 @@ async function oneFile(place: Place, arrival: Arrival): Promise<void> {
   const names = [`one that ${arrival}.wav`]
   const reload = await submitUnanswered(place, page, names, arrival)
   await reload()
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByRole('heading', { name: names[0]! }).waitFor()
   await page.getByRole('button', { name: 'Solo siren' }).waitFor()
   assert.deepEqual(await outcomes(place, names), ['COMPLETED'], 'it is one request')

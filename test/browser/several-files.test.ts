@@ -8,7 +8,7 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { enterKey, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
-  playerIsThere,
+  waitForPlayer,
   separate,
   signedIn,
   type Cases,
@@ -141,16 +141,16 @@ async function renamed(page: Page, given: string, name: string): Promise<void> {
 /** Opens a line in the player with its own source, and again after a reload. */
 async function listenAndReturn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Listen to album/song 9.wav' }).click()
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByRole('heading', { name: 'song 9.wav' }).waitFor()
   await renamed(page, 'song nine', 'song nine.wav')
   await page.getByRole('button', { name: 'Back to the list' }).click()
   await page.getByRole('button', { name: 'Listen to album/song nine.wav' }).click()
   await renamed(page, 'song 9', 'song 9.wav')
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isEnabled(), true)
   await page.reload()
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isEnabled(), true)
   await page.getByRole('button', { name: 'Back to the list' }).click()
   await total(page, '3 of 4 separated, 1 failed').waitFor()

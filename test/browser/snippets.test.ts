@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { accessibilityProblems, fillPrompts, launchBrowser } from '../support/page/browser.ts'
-import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import { waitForPlayer, separate, signedIn, type Place } from './playground.ts'
 import { openSqlite } from '../../gateway/store/driver/sqlite.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { pythonPackages } from '../support/packages/python-packages.ts'
@@ -128,7 +128,7 @@ async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: S
   await run(byCommand, ['sh', '-c', command])
 
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const [ofPage, ...others] = await storedOptions(winnow, 5)
   assert.deepEqual(others, [ofPage, ofPage, ofPage, ofPage])
 }

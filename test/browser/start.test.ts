@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { chooseExample, playerIsThere, separate } from './playground.ts'
+import { chooseExample, waitForPlayer, separate } from './playground.ts'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -59,7 +59,7 @@ test('the address that npm start prints opens the page without a key, once, and 
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
 
   const forOperators = /For operators +(http:\S+#operator=adm_code_\w+)\n/.exec(printed)?.[1]
   assert.ok(forOperators, printed)

@@ -43,7 +43,7 @@ export function summaryOf(history: History, fields: SummaryFields): Summary {
     by_kind: count(faults.map(({ kind }) => kind)),
     requests: asks.length,
     accepted: asks.filter(({ requestIds }) => requestIds.length > 0).length,
-    ended: count(asks.flatMap((ask) => endOf(ask) ?? [])),
+    ended: count(asks.flatMap((ask) => outcomeOf(ask) ?? [])),
     webhooks: webhooks.length,
     recover_ms: { n: times.length, p50: quantile(0.5), p99: quantile(0.99), most: quantile(1) },
     ended_by_themselves: deaths.length,
@@ -67,7 +67,7 @@ function recoveryTimes({ faults, asks }: History): number[] {
     .filter((ms) => Number.isFinite(ms))
 }
 
-function endOf({ statuses, refusal }: Ask): string | undefined {
+function outcomeOf({ statuses, refusal }: Ask): string | undefined {
   const end = statuses.find(({ status }) => isEnd(status))
   return end ? (end.code ?? end.status) : refusal && `refused with ${refusal}`
 }

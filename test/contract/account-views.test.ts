@@ -156,13 +156,13 @@ test('pages of given origins may call the API and get media, others may not', as
   const upload = await ask('OPTIONS', new URL(created.json().upload_url).pathname, origin)
   assert.equal(upload.statusCode, 204)
   for (const other of ['https://evil.example', 'null', `${origin}.evil.example`]) {
-    const answer = await ask('GET', '/v1/account', other)
-    assert.equal(answer.headers['access-control-allow-origin'], undefined, other)
-    assert.equal(answer.headers.vary, 'origin')
+    const response = await ask('GET', '/v1/account', other)
+    assert.equal(response.headers['access-control-allow-origin'], undefined, other)
+    assert.equal(response.headers.vary, 'origin')
   }
   for (const url of ['/playground/session', '/admin/accounts', '/healthz']) {
-    const answer = await ask('OPTIONS', url, origin)
-    assert.equal(answer.headers['access-control-allow-origin'], undefined, url)
+    const response = await ask('OPTIONS', url, origin)
+    assert.equal(response.headers['access-control-allow-origin'], undefined, url)
   }
   const closed = await startGateway(t)
   const none = await closed.call('GET', '/v1/account', { headers: { origin } })

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { sql } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { cancel, findOwn } from '../../gateway/requests/own-requests.ts'
+import { cancelRequest, findOwn } from '../../gateway/requests/own-requests.ts'
 import { submit } from '../../gateway/requests/submit/submit.ts'
 import { fc } from '../support/basics/property.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
@@ -289,7 +289,9 @@ async function perform(
     }
     case 'cancel':
       if (requestId)
-        await unlessRefused(findOwn(deps, accountId, requestId).then((row) => cancel(deps, row)))
+        await unlessRefused(
+          findOwn(deps, accountId, requestId).then((row) => cancelRequest(deps, row)),
+        )
       return
     default: {
       const { does, request: _request, attempt: attempt_id, ...rest } = step

@@ -159,7 +159,7 @@ test("invalid or unsupported input is refused by name, in fal's format", async (
   const requestId = 'req_of_nobody'
   await assert.rejects(fal.queue.status(MODEL, { requestId }), { status: 404 })
   const visual = fal.queue.submit('fal-ai/sam-audio/visual-separate', { input: {} as never })
-  await assert.rejects(visual, { status: 404, message: /there is separate and span-separate/ })
+  await assert.rejects(visual, { status: 404, message: /supports separate and span-separate/ })
   await assert.rejects(fal.queue.submit('fal-ai/flux/dev', { input: { prompt: 'a' } }), {
     status: 404,
   })

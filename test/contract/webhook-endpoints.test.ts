@@ -327,7 +327,7 @@ test('extension: an endpoint that fails for days, or answers 410, is disabled', 
   await gateway.send()
   const gone = await state()
   assert.equal(gone.enabled, false)
-  assert.match(gone.reason, /status 410/)
+  assert.match(gone.reason, /returned 410/)
 })
 
 test('extension: what an old address answers says nothing about the new one', async (t) => {

@@ -252,7 +252,7 @@ test('6.1 tries follow the schedule: the same id and bytes, a new time and signa
       ...pending,
       delivery_status: index === 9 ? 'failed' : 'pending',
       attempts: index + 1,
-      last_error: 'The receiver answered with status 500; any 2xx would be delivery.',
+      last_error: 'The receiver returned 500; only a 2xx counts as delivered.',
     })
   }
   gateway.clock.advance(86_400_000 * 2)
@@ -560,7 +560,7 @@ test('6.1 each attempt of a delivery is listed with its time and outcome', async
   assert.deepEqual(
     data.map(({ status_code, error, duration_ms }: any) => [status_code, error, duration_ms]),
     [
-      [500, 'The receiver answered with status 500; any 2xx would be delivery.', 0],
+      [500, 'The receiver returned 500; only a 2xx counts as delivered.', 0],
       [null, 'webhookUrl could not be reached: it did not answer in time.', 0],
       [200, null, 250],
     ],

@@ -106,11 +106,11 @@ function startCall(url: string, { method = 'GET', headers = {}, localAddress }: 
     ca: [CERTIFICATE],
     headers: { authorization: `Bearer ${API_KEY}`, ...headers },
   })
-  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
     call.once('response', resolve)
     call.once('error', reject)
   })
-  return { call, answer }
+  return { call, response }
 }
 
 const CERTIFICATE = await readFile(TLS_FILES.certificate, 'utf8')
@@ -118,9 +118,9 @@ const CERTIFICATE = await readFile(TLS_FILES.certificate, 'utf8')
 /** @throws AssertionError if the answer has another status */
 async function post(url: string, body: object, status: number): Promise<Record<string, string>> {
   const headers = { 'content-type': 'application/json' }
-  const { call, answer } = startCall(url, { method: 'POST', headers })
+  const { call, response } = startCall(url, { method: 'POST', headers })
   call.end(JSON.stringify(body))
-  const message = await answer
+  const message = await response
   const fields = (await json(message)) as Record<string, string>
   assert.equal(message.statusCode, status, JSON.stringify(fields))
   return fields
@@ -141,12 +141,12 @@ const createFile = (url: string, bytes: number) =>
 /** Uploads the source; returns its file id. */
 async function upload({ url }: Fleet, bytes: Buffer): Promise<string> {
   const { file_id: fileId, upload_url: to } = await createFile(url, bytes.length)
-  const { call, answer } = startCall(to!, {
+  const { call, response } = startCall(to!, {
     method: 'PUT',
     headers: { 'content-type': 'audio/wav' },
   })
   call.end(bytes)
-  assert.equal((await answer).statusCode, 200)
+  assert.equal((await response).statusCode, 200)
   return fileId!
 }
 
@@ -158,10 +158,10 @@ async function follow(
   stream: string,
   onText: (received: string) => Promise<void> = async () => {},
 ) {
-  const { call, answer } = startCall(stream, {})
+  const { call, response } = startCall(stream, {})
   call.end()
   let received = ''
-  for await (const text of (await answer).setEncoding('utf8')) {
+  for await (const text of (await response).setEncoding('utf8')) {
     received += text
     await onText(received)
   }
@@ -184,17 +184,17 @@ test('a fleet behind the balancer of ops/', async (t) => {
 
   await t.test('a call over http is redirected to https', async () => {
     const call = requestHttp(`${fleet.plainUrl}/v1/models`).end()
-    const answer = await new Promise<IncomingMessage>((resolve) => call.once('response', resolve))
-    assert.equal(answer.statusCode, 308)
-    assert.match(answer.headers.location ?? '', /^https:\/\/127\.0\.0\.1\/?:?\d*\/v1\/models$/)
-    answer.resume()
+    const response = await new Promise<IncomingMessage>((resolve) => call.once('response', resolve))
+    assert.equal(response.statusCode, 308)
+    assert.match(response.headers.location ?? '', /^https:\/\/127\.0\.0\.1\/?:?\d*\/v1\/models$/)
+    response.resume()
   })
 
   await t.test('a gateway logs the real address of a client, whatever it claims', async () => {
     const headers = { 'x-request-id': 'from-elsewhere', 'x-forwarded-for': '203.0.113.7' }
-    const { call, answer } = startCall(`${url}/v1/models`, { headers, localAddress: '127.0.0.2' })
+    const { call, response } = startCall(`${url}/v1/models`, { headers, localAddress: '127.0.0.2' })
     call.end()
-    assert.equal((await answer).resume().statusCode, 200)
+    assert.equal((await response).resume().statusCode, 200)
     const find = () =>
       fleet.gatewayLines().find((line) => line.includes('"callId":"from-elsewhere"'))
     while (!find()) await sleep(50)
@@ -206,12 +206,12 @@ test('a fleet behind the balancer of ops/', async (t) => {
     async () => {
       const { upload_url: to } = await createFile(url, 2 * HALF_BYTES)
       const headers = { 'content-type': 'audio/wav', 'content-length': String(2 * HALF_BYTES) }
-      const { call, answer } = startCall(to!, { method: 'PUT', headers })
+      const { call, response } = startCall(to!, { method: 'PUT', headers })
       call.write(Buffer.alloc(HALF_BYTES))
       const media = join(winnow.folder, 'media')
       while ((await bytesIn(media)) < HALF_BYTES) await sleep(50)
       call.end(Buffer.alloc(HALF_BYTES))
-      assert.equal((await answer).statusCode, 200)
+      assert.equal((await response).statusCode, 200)
     },
   )
 

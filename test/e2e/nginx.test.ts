@@ -61,9 +61,9 @@ test('a file is uploaded through nginx, and nginx itself sends the outputs', asy
     prefer: 'wait=60',
   }
   const body = Buffer.from(await sent.arrayBuffer())
-  const answer = await ask(`${url}/v1/audio/separate`, { method: 'POST', headers }, body)
-  assert.equal(answer.status, 200, answer.body.toString())
-  const { target } = JSON.parse(answer.body.toString()).data
+  const response = await ask(`${url}/v1/audio/separate`, { method: 'POST', headers }, body)
+  assert.equal(response.status, 200, response.body.toString())
+  const { target } = JSON.parse(response.body.toString()).data
   assert.ok(target.url.startsWith(url))
 
   const whole = await ask(target.url)

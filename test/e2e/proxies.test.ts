@@ -13,7 +13,7 @@ import { TLS_FILES } from '../support/http/tls-files.ts'
 
 /** Stands in for a gateway, which would read each of these paths as a call of its admin API. */
 async function startBackend(t: TestContext, port: number): Promise<void> {
-  const server = createServer((_request, answer) => answer.end('passed'))
+  const server = createServer((_request, response) => response.end('passed'))
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(() => server.close())
 }
@@ -21,10 +21,10 @@ async function startBackend(t: TestContext, port: number): Promise<void> {
 async function statusOf(port: number, path: string): Promise<number> {
   const ca = await readFile(TLS_FILES.certificate)
   const call = request({ host: 'localhost', port, path, ca, agent: false }).end()
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     call.once('response', resolve).once('error', reject)
   })
-  return answer.resume().statusCode!
+  return response.resume().statusCode!
 }
 
 async function assertAdminHidden(https: number): Promise<void> {

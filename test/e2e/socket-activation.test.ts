@@ -81,9 +81,9 @@ test('a restart of the gateway refuses no connection, over HTTP and gRPC, nor of
   const askAt = async (address: string, token: string) => {
     // a connection each, as of a client that has not come before
     const headers = { authorization: `Bearer ${token}`, connection: 'close' }
-    const answer = await fetch(address, { headers })
-    await answer.text()
-    return answer.status
+    const response = await fetch(address, { headers })
+    await response.text()
+    return response.status
   }
   const ask = () => askAt(`${url}/v1/models`, API_KEY)
   const askAdmin = () => askAt(`${first.admin}/admin/accounts`, ADMIN_TOKEN)

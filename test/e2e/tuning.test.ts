@@ -44,7 +44,7 @@ test('load measures a service that runs, with its stages', async (t) => {
   ])
 })
 
-test('tune writes settings and a table, goes on where it was, and tells a service that became slower', async (t) => {
+test('tune writes settings and a table, resumes, and detects a slower service', async (t) => {
   const out = await makeFolder(t)
   const words = ['--minutes', '0.05', '--mix', '1s:1', '--slo', 'p95=30s', '--out', out]
   const first = await run('tune', ...words)

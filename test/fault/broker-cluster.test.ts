@@ -19,10 +19,10 @@ import {
 const submit = (winnow: Winnow) =>
   submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
 
-const endOf = async (winnow: Winnow, request: Awaited<ReturnType<typeof submit>>) =>
+const finalStatus = async (winnow: Winnow, request: Awaited<ReturnType<typeof submit>>) =>
   (await followToEnd(winnow, request)).at(-1)?.status
 
-const separate = async (winnow: Winnow) => endOf(winnow, await submit(winnow))
+const separate = async (winnow: Winnow) => finalStatus(winnow, await submit(winnow))
 
 test('requests complete while each of three broker servers is killed in turn', async (t) => {
   const cluster = await startCluster(t)
@@ -75,7 +75,7 @@ test('a single broker', async (t) => {
 
   await t.test('requests in flight complete although it loses everything it stores', async () => {
     const submitted = await Promise.all(Array.from({ length: 4 }, () => submit(winnow)))
-    const ends = submitted.map((request) => endOf(winnow, request))
+    const ends = submitted.map((request) => finalStatus(winnow, request))
     await Promise.race(ends)
     await killNats(winnow)
     await rm(join(winnow.folder, 'nats/store'), { recursive: true })
@@ -88,14 +88,14 @@ test('a single broker', async (t) => {
     await killNats(winnow)
     await winnow.startGateway()
     const readiness = async () => {
-      const answer = await fetch(`${winnow.url}/readyz`)
-      const { broker } = (await answer.json()) as { broker: boolean }
-      return { status: answer.status, broker }
+      const response = await fetch(`${winnow.url}/readyz`)
+      const { broker } = (await response.json()) as { broker: boolean }
+      return { status: response.status, broker }
     }
     assert.deepEqual(await readiness(), { status: 503, broker: false })
     const submitted = await submit(winnow)
     await winnow.startNats()
-    assert.equal(await endOf(winnow, submitted), 'COMPLETED')
+    assert.equal(await finalStatus(winnow, submitted), 'COMPLETED')
     assert.deepEqual(await readiness(), { status: 200, broker: true })
   })
 

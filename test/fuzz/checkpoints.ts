@@ -150,7 +150,7 @@ export async function fuzzCheckpoints({ cases, seed, onCase }: FuzzOptions): Pro
       const path = join(folder, `damaged${ending}`)
       write(path)
       if (reader.hasEnded) reader = start()
-      const end = endOf(await reader.call<Answer>(path), path)
+      const end = outcomeOf(await reader.call<Answer>(path), path)
       ends[end] = (ends[end] ?? 0) + 1
       onCase?.(end)
     })
@@ -168,7 +168,7 @@ interface Answer {
   isPlain?: boolean
 }
 
-function endOf({ numbers, refusal = '', isPlain }: Answer, path: string): string {
+function outcomeOf({ numbers, refusal = '', isPlain }: Answer, path: string): string {
   if (numbers !== undefined) return 'read'
   assert.ok(isPlain, `not a refusal but a defect: ${refusal}`)
   assert.ok(refusal.includes(path), `the message does not name the file: ${refusal}`)

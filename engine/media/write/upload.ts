@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import {
   isTemporaryStatus,
   request,
-  type Answer,
+  type HttpResponse,
   type RequestOptions,
 } from '../../../shared/http/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../../shared/http/save-body.ts'
@@ -116,7 +116,7 @@ export async function send(
   return { status: answer.statusCode, place: placeIn(answer) }
 }
 
-function placeIn({ headers }: Answer): string | undefined {
+function placeIn({ headers }: HttpResponse): string | undefined {
   const { [PLACE_HEADER]: place } = headers
   return isPlace(place) ? place : undefined
 }

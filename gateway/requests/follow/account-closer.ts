@@ -11,7 +11,7 @@ import { accountsToClose } from '../../store/accounts.ts'
 import { listFiles } from '../../store/files.ts'
 import { listOpen, listRequests } from '../../store/requests.ts'
 import type { AccountRow } from '../../store/schema/tables.ts'
-import { remove, stop, type RemoveDeps } from '../own-requests.ts'
+import { cancelIfUnfinished, remove, type RemoveDeps } from '../own-requests.ts'
 
 const EVERY_MS = 10_000
 /**
@@ -51,7 +51,7 @@ export async function closeAccounts(deps: RemoveDeps): Promise<number> {
 async function cancelRequests(deps: RemoveDeps, { account_id: accountId }: AccountRow) {
   let canceled = 0
   for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
-    if (await stop(deps, row, 'An operator has disabled the account.')) canceled++
+    if (await cancelIfUnfinished(deps, row, 'An operator has disabled the account.')) canceled++
   }
   return canceled
 }

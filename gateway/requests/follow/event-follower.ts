@@ -14,7 +14,7 @@ import { excessOf } from '../../accounts/media-quota.ts'
 import type { Settings } from '../../config.ts'
 import {
   announceFinished,
-  failure,
+  failedMove,
   finishRequest,
   type FinishDeps,
   type FinishedRequest,
@@ -273,7 +273,7 @@ const fail = (
   error: { code: FailureCode; message: string },
   { now, presenter }: Ending,
 ): Promise<FinishedRequest | null> =>
-  finishRequest(store, { ...ids, ...failure(error, now) }, presenter)
+  finishRequest(store, { ...ids, ...failedMove(error, now) }, presenter)
 
 /**
  * Makes an engine stop working on a request that has ended or was deleted. It may have been

@@ -48,7 +48,7 @@ export async function finishRequest(
 }
 
 /** Returns the move that fails a request. */
-export const failure = (
+export const failedMove = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
 ): Pick<TerminalMove, 'to' | 'now' | 'set'> => ({
@@ -57,7 +57,7 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Everything that is told when a request has ended. */
+/** Told when a request has finished. */
 interface FinishListeners {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
@@ -87,20 +87,20 @@ interface Failure {
   code: FailureCode
   message: string
   /** Runs in the same transaction, but only if the request had not finished before. */
-  also?: ((store: Store) => Promise<void>) | undefined
+  inSameTransaction?: ((store: Store) => Promise<void>) | undefined
 }
 
 /** Moves a request to FAILED. Returns false if it has finished already. */
 export async function failRequest(
   deps: FinishDeps,
   requestId: string,
-  { code, message, also }: Failure,
+  { code, message, inSameTransaction }: Failure,
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
   const finished = await inTransaction(deps.store, async (store) => {
-    const move = { requestId, ...failure({ code, message }, now) }
+    const move = { requestId, ...failedMove({ code, message }, now) }
     const finished = await finishRequest(store, move, deps)
-    if (finished) await also?.(store)
+    if (finished) await inSameTransaction?.(store)
     return finished
   })
   if (finished) announceFinished(deps, finished)

@@ -3,7 +3,7 @@
 import { isoTime } from '../../../shared/clock.ts'
 import type { Event } from '../../../shared/messages.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
-import { failure, finishRequest, type FinishedRequest } from './finish-request.ts'
+import { failedMove, finishRequest, type FinishedRequest } from './finish-request.ts'
 import type { MediaPresenter } from '../present/presenter.ts'
 import type { Store } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
@@ -47,7 +47,7 @@ export async function releaseRequest(
   const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
   if (interruptions >= INTERRUPTIONS_MAX) {
     const message = interruptedTooOften(interruptions)
-    const end = failure({ code: 'ENGINE_LOST', message }, move.now)
+    const end = failedMove({ code: 'ENGINE_LOST', message }, move.now)
     return finishRequest(store, { ...move, ...end }, presenter)
   }
   await moveRequest(store, { ...move, to: 'IN_QUEUE', set: { job_sequence: null, interruptions } })

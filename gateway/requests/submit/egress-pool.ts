@@ -40,7 +40,7 @@ export class EgressPool {
    *   one has waited too long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
-    await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>
+    await withDeadline({ ms: this.#waitMsMax, timeoutError: tooMany, signal }, (deadline) =>
       this.#enter(accountId, deadline),
     )
     try {

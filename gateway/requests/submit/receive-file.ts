@@ -65,7 +65,7 @@ export async function receiveFile(
     const sum = createHash('sha256')
     let bytes = 0
     const ms = deps.config.uploadMinutes * MINUTE_MS
-    await withDeadline({ ms, late: tooLate, signal }, (deadline) =>
+    await withDeadline({ ms, timeoutError: tooLate, signal }, (deadline) =>
       deps.mediaStore.save(inputKey(fileId), body, {
         ...(exact !== undefined && { bytes: exact }),
         bytesMax,

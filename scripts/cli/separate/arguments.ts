@@ -12,7 +12,7 @@ export interface Arguments extends Access {
   /** Named files that cannot be opened, because their names are not UTF-8. */
   unnameable: readonly string[]
   /** Whether a single word names a single file. */
-  isOne: boolean
+  isSingleFile: boolean
   /** Without duplicates; empty before `withPrompts` if the task names them. */
   prompts: readonly string[]
   task: Task | undefined

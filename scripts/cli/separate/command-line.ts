@@ -12,7 +12,7 @@ import { commandText } from '../command-name.ts'
 import { FLAG, oneOf, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
 import { readAccess, SERVICE, SERVICE_HELP, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
-import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
+import { isUrl, namesMedia, NO_UTF8, parseOperands, PIPE } from './sources.ts'
 import { shellWord } from '../../../shared/shell-word.ts'
 import { readTask } from './task.ts'
 
@@ -78,7 +78,7 @@ export function readArguments(
   operands: readonly string[],
   env: Environment,
 ): Arguments {
-  const { prompts, ...named } = splitWords(operands)
+  const { prompts, ...named } = parseOperands(operands)
   const task = readTask(values.task)
   assertOrder(operands, named.sources)
   if (named.sources.length === 0 || (prompts.length === 0 && !task)) {

@@ -81,7 +81,7 @@ export class Report {
 
   /** Printed after the last of several files. */
   summary(): void {
-    if (this.#args.isOne || this.#args.quiet) return
+    if (this.#args.isSingleFile || this.#args.quiet) return
     const left = this.#all - this.#separated - this.#there - this.#failed
     const parts = [
       `${this.#separated} separated`,

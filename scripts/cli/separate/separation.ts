@@ -40,10 +40,10 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   const signal = AbortSignal.any([io.signal, stop.signal])
   const client = createClient({ ...args, signal })
   await assertSeparator(client, args)
-  const isOne = items.length === 1
-  const oneView = createProgressView(io.stderr, args.quiet || !isOne)
-  const manyView = createManyFilesView(io.stderr, args.quiet || isOne, items.length)
-  const viewOfFile = () => (isOne ? oneView : manyView.file())
+  const isSingleFile = items.length === 1
+  const oneView = createProgressView(io.stderr, args.quiet || !isSingleFile)
+  const manyView = createManyFilesView(io.stderr, args.quiet || isSingleFile, items.length)
+  const viewOfFile = () => (isSingleFile ? oneView : manyView.file())
   const lines = { stdout: manyView.above(io.stdout), stderr: manyView.above(io.stderr) }
   const report = new Report(args, lines, items.length + args.unnameable.length)
   for (const path of args.unnameable) report.failed(path, new Error(NO_UTF8), [])

@@ -46,29 +46,29 @@ function decoded(path: string): string {
   }
 }
 
-export interface Words {
+export interface ParsedOperands {
   /** Paths and URLs, without duplicates. */
   sources: string[]
   /** Outputs of earlier runs among the named files, which are not separated again. */
   leftOut: string[]
   /**
-   * Files that cannot be opened, because their names are not UTF-8, as far as they can be
-   * displayed.
+   * Files whose names are not valid UTF-8, so Node cannot open them. Shown with replacement
+   * characters.
    */
   unnameable: string[]
   prompts: string[]
   /** Whether a single word names a single file. */
-  isOne: boolean
+  isSingleFile: boolean
 }
 
 /**
  * Splits off the leading words that name media, as files and URLs; the rest are prompts. The first
- * word is always a source. Because shells expand patterns, outputs of earlier runs are left out of
- * several files, unless there is nothing else, in which case they are meant.
+ * word is always a source. When several files are given, our own earlier outputs are skipped (a
+ * shell glob picks them up), unless nothing else is left.
  */
-export function splitWords(words: readonly string[]): Words {
+export function parseOperands(words: readonly string[]): ParsedOperands {
   const [first, ...others] = words
-  const nothing = { sources: [], leftOut: [], unnameable: [], prompts: [], isOne: false }
+  const nothing = { sources: [], leftOut: [], unnameable: [], prompts: [], isSingleFile: false }
   if (first === undefined) return nothing
   const end = others.findIndex((word) => !namesMedia(word))
   const named = [first, ...(end < 0 ? others : others.slice(0, end))]
@@ -82,7 +82,7 @@ export function splitWords(words: readonly string[]): Words {
     leftOut,
     unnameable,
     prompts: end < 0 ? [] : others.slice(end),
-    isOne: named.length === 1 && all[0] === first,
+    isSingleFile: named.length === 1 && all[0] === first,
   }
 }
 

@@ -8,13 +8,13 @@ const BYTES_MAX = 65_536
 const FATAL = 60
 
 /** The current size of a log in bytes. */
-export const endOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0)
+export const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0)
 
 /**
  * The last `bytesMax` bytes of a log from `start` on, or of all of it if it was truncated since.
  */
 export function logSince(path: string, start: number, bytesMax = BYTES_MAX): string {
-  const size = endOf(path)
+  const size = sizeOf(path)
   const first = Math.max(start > size ? 0 : start, size - bytesMax)
   if (first === size) return ''
   const bytes = Buffer.alloc(size - first)

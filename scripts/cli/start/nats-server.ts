@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { setUpAgain } from '../command-name.ts'
-import { endOf, logSince } from './log-tail.ts'
+import { logSince, sizeOf } from './log-tail.ts'
 
 const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server', import.meta.url))
 const START_MS_MAX = 15_000
@@ -51,7 +51,7 @@ export async function startNatsServer({
   const entrance = token === null ? [] : [`authorization { token: "${token}" }`]
   const lines = [...natsSettings(folder, port), ...entrance, ...more, '']
   await writeFile(settings, lines.join('\n'), { mode: 0o600 })
-  const logStart = endOf(join(folder, LOG))
+  const logStart = sizeOf(join(folder, LOG))
   // In a process group of its own, so that Ctrl-C in a terminal does not end it before gateway and
   // engine.
   const process = spawn(BINARY, ['--config', settings], { stdio: 'ignore', detached: true })

@@ -11,7 +11,7 @@ import { MINUTE_MS } from '../../../shared/durations.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { programArguments } from '../../../shared/process/programs.ts'
 import { keepLogSmall } from './log-rotation.ts'
-import { endOf, fatalMessage, logSince } from './log-tail.ts'
+import { fatalMessage, logSince, sizeOf } from './log-tail.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 /** Wait before a process that died comes back; doubled with each death, up to the most. */
@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, logsFolder, stopMs } = options
   const logFile = join(logsFolder, `${name}.log`)
   keepLogSmall(logFile)
-  const logStart = endOf(logFile)
+  const logStart = sizeOf(logFile)
   let child = launch(options, logFile)
   let stopping = false
   const ready = await untilReady(child, name, () => logSince(logFile, logStart))

@@ -80,7 +80,7 @@ export function cutRelease(root: string, { version, date, repository }: Release)
     throw new Error(`${PLACEHOLDER} is a placeholder: add --repository https://…`)
   }
   if (!/^https:\/\/[^/]+\/.*[^/]$/.test(address)) {
-    throw new Error(`A repository's address is such as https://host/winnow, not "${address}".`)
+    throw new Error(`The repository URL must look like https://host/winnow, not "${address}".`)
   }
   const changes = Object.entries(PLACES).map(([path, change]) => {
     const text = change(read(path), version, before).replaceAll(homepage, address)

@@ -9,7 +9,7 @@ import { enterKey, openPage } from '../../support/page/browser.ts'
 import {
   chooseExample,
   chooseLongFile,
-  playerIsThere,
+  waitForPlayer,
   separate,
   separateExample,
   signedIn,
@@ -72,7 +72,7 @@ async function focusMovesOn({ t, winnow, browser }: Place): Promise<void> {
   await focusIsOn(page, 'button.primary')
   await page.unroute('**/v1/files')
   await page.keyboard.press('Enter')
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await focusIsOn(page, '#request')
   await press(page, 'New separation')
   await focusIsOn(page, '#new')

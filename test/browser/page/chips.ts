@@ -9,7 +9,7 @@ import {
   chooseExample,
   idOf,
   inputWithoutUpload,
-  playerIsThere,
+  waitForPlayer,
   separate,
   separated,
   separateExample,
@@ -91,7 +91,7 @@ async function whereAndSimilar(place: Place): Promise<void> {
   assert.deepEqual(input.prompts, ['piano', 'violin'])
   assert.equal(input.output, 'source')
   await page.waitForURL((url) => !url.hash.includes(first))
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const others = page.getByRole('group', { name: 'Also in this file' }).getByRole('button')
   await others.first().waitFor()
   assert.deepEqual(await others.allInnerTexts(), ['bird'], 'what nobody asked for')
@@ -111,10 +111,10 @@ async function vouching(place: Place): Promise<void> {
   const keptInput = await inputWithoutUpload(page, () => keep.press('Enter'))
   assert.deepEqual(keptInput, { prompt: 'siren', spans: marked, ...source, preview: true })
   await page.waitForURL((url) => !url.hash.includes(source.request_id))
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await keep.count(), 0, 'it was said')
   await page.reload()
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await keep.count(), 0, 'after a reload too')
 
   await page.getByText('Not what you wanted? Change the words').click()
@@ -123,7 +123,7 @@ async function vouching(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Remove a sound' }).click()
   await page.getByLabel('Prompt 1').fill('siren')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const removed = idOf(page)
   const out = page.getByRole('button', { name: 'It is there: take it out (siren)' })
   const { spans, ...taken } = await inputWithoutUpload(page, () => out.click())
@@ -150,7 +150,7 @@ async function soundsInFile(place: Place): Promise<void> {
   await assertAccessible(page, 'what is in a file')
   const input = await inputWithoutUpload(page, () => separate(page))
   assert.deepEqual(Object.keys(input), ['prompt', 'file_id', 'preview'])
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByRole('button', { name: 'New separation' }).click()
   const history = page.getByRole('list').getByRole('button', { name: /^Separate again/ })
   await history.first().waitFor()
@@ -166,7 +166,7 @@ async function silence(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   page.on('dialog', (dialog) => void dialog.accept()) // the page asks whether to send it anyway
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByText('This file is silent').waitFor()
 
   await page.getByRole('button', { name: 'New separation' }).click()

@@ -12,7 +12,7 @@ import {
   chooseExample,
   largestDifference,
   namesInZip,
-  playerIsThere,
+  waitForPlayer,
   ROUNDING,
   saveMix,
   separate,
@@ -54,7 +54,7 @@ async function video(place: Place): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('speech')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   for (const [label, name] of [
     ['speech', 'scene.speech.mp4'],
     ['The rest', 'scene.rest.without-speech.mp4'],
@@ -90,7 +90,7 @@ async function videoMixedBack(place: Place): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const service = await saved(page, 'Download piano as MP4', 'link')
   const [target, rest] = [
     await decode(await saved(page, 'Download piano as WAV', 'link')),
@@ -159,7 +159,7 @@ async function fromFlac(place: Place): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Format').selectOption('flac')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const flac = await decode(await saved(page, 'Download piano as FLAC', 'link'))
   const wav = await decode(await saved(page, 'Download piano as WAV', 'button'))
   assert.equal(largestDifference(flac.planes, wav.planes), 0)

@@ -16,7 +16,7 @@ import {
   nextInput,
   nullTest,
   planesOf,
-  playerIsThere,
+  waitForPlayer,
   post,
   ROUNDING,
   saveMix,
@@ -42,7 +42,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await page.getByText('The same from your own code').click()
   await assertAccessible(page, 'the filled form')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByText(/^The service keeps these files until \w+ \d/).waitFor()
   await assertAccessible(page, 'the player')
   const { peakDb, verdict } = await nullTest(page)
@@ -86,7 +86,7 @@ async function spansByMouse(place: Place): Promise<void> {
   const [there, absent] = (await submitted).spans
   assert.deepEqual([there!.include, absent!.include], [true, false])
   assert.ok(Math.abs(there!.start - 1.5) < 0.1 && Math.abs(there!.end - 3) < 0.1, 'of six seconds')
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByText('Log', { exact: true }).click()
   await page.getByText(/Used 2 given spans/).waitFor()
 }
@@ -169,7 +169,7 @@ async function cancelUpload(place: Place): Promise<void> {
 
   await page.unroute('**/audio/separate')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
 }
 
 async function historyPlays(place: Place): Promise<void> {
@@ -179,7 +179,7 @@ async function historyPlays(place: Place): Promise<void> {
   const page = await signedIn(place)
   const row = page.getByRole('listitem').filter({ hasText: 'from short.wav' })
   await row.getByRole('button').first().click()
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isDisabled(), true)
   await page.getByText('The original isn’t in this browser').waitFor()
 }
@@ -231,7 +231,7 @@ async function microphone(place: Place): Promise<void> {
   await page.getByText(/recording\.webm/).waitFor()
   await page.getByLabel('Prompt 1').fill('beep')
   await separate(page)
-  await playerIsThere(page) // the service can read what this browser records
+  await waitForPlayer(page) // the service can read what this browser records
 }
 
 /** The null test holds even for media whose outputs are lowered, and says by how much. */
@@ -243,7 +243,7 @@ async function loudMedia(place: Place): Promise<void> {
   await drop(page, path, 'loud.wav')
   await page.getByLabel('Prompt 1').fill('rain')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const { peakDb, verdict } = await nullTest(page)
   const [, gainDb] = /Mixture, lowered by (\d+\.\d+) dB as they are, /.exec(verdict) ?? []
   assert.ok(Number(gainDb) >= 0.01 && peakDb < -130, verdict)
@@ -269,7 +269,7 @@ async function byKeyboard(place: Place): Promise<void> {
   await tabTo('Prompt 1')
   await page.keyboard.type('piano')
   await page.keyboard.press('Enter')
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'request')
   await page.getByRole('link', { name: 'Skip to the content' }).focus()
   await page.keyboard.press('Enter')
@@ -311,7 +311,7 @@ async function allOptions(place: Place): Promise<void> {
     chunk_overlap: 0.5,
     preview: true,
   })
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const saved = page.waitForEvent('download')
   await page.getByRole('link', { name: /^Download piano/ }).click()
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
@@ -335,7 +335,7 @@ async function audioTrack(place: Place): Promise<void> {
   const submitted = nextInput<Record<string, unknown>>(page)
   await separate(page)
   assert.equal((await submitted).audio_track, 2)
-  await playerIsThere(page)
+  await waitForPlayer(page)
 }
 
 export const form: Cases = {

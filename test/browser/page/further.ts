@@ -7,7 +7,7 @@ import {
   idOf,
   inputWithoutUpload,
   nullTest,
-  playerIsThere,
+  waitForPlayer,
   separate,
   separated,
   type Cases,
@@ -42,12 +42,12 @@ async function chain(place: Place): Promise<void> {
   await assertAccessible(page, 'an output as the source')
   const ofSpeech = { request_id: first, output: 'target', output_index: 1, preview: true }
   assert.deepEqual(await submittedInput(page), { prompt: 'a man', ...ofSpeech })
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByRole('heading', { name: 'speech-over-piano.speech.wav' }).waitFor()
   assert.ok((await nullTest(page)).peakDb < -130)
 
   await page.reload() // this browser still has its source
-  await playerIsThere(page)
+  await waitForPlayer(page)
   assert.ok((await nullTest(page)).peakDb < -130)
   const second = idOf(page)
   assert.notEqual(second, first)
@@ -59,7 +59,7 @@ async function chain(place: Place): Promise<void> {
   await page
     .getByRole('heading', { name: 'speech-over-piano.speech.rest.without-a-man.wav' })
     .waitFor()
-  await playerIsThere(page)
+  await waitForPlayer(page)
 }
 
 /** A missing output shows a message next to its button. */

@@ -14,7 +14,7 @@ import {
   lastsTwoHours,
   namesInZip,
   nullTest,
-  playerIsThere,
+  waitForPlayer,
   ROUNDING,
   saveMix,
   separate,
@@ -294,7 +294,7 @@ async function showsPredictedSpans(place: Place): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Find first where the sound is').check()
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   await page.getByText(/"siren" was found \(match \d+ %\)/).waitFor()
   const regions = (lane: string) =>
     page.evaluate((lane) => {
@@ -316,7 +316,7 @@ async function losslessAddsUp(place: Place): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Format').selectOption('flac')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const { peakDb, verdict } = await nullTest(page)
   assert.ok(peakDb < -85, `this browser decodes FLAC: ${verdict}`)
 }
@@ -332,7 +332,7 @@ async function showsThePicture(place: Place): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('noise')
   await separate(page)
-  await playerIsThere(page)
+  await waitForPlayer(page)
   const video = page.getByLabel('Picture of the source')
   await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0)
   assert.deepEqual(
@@ -455,7 +455,7 @@ async function listening(place: Place): Promise<void> {
   for (const [name, step] of Object.entries(LISTENING)) {
     await place.t.test(name, () => step(page))
     await page.reload()
-    await playerIsThere(page)
+    await waitForPlayer(page)
   }
 }
 

@@ -5,7 +5,7 @@ import {
   assertAccessible,
   chooseExample,
   nextInput,
-  playerIsThere,
+  waitForPlayer,
   separate,
   signedIn,
   type Cases,
@@ -52,7 +52,7 @@ async function removesASound(place: Place): Promise<void> {
   await separate(page)
   assert.equal((await submitted).prompt, 'piano')
   const residualIsFirst = async () => {
-    await playerIsThere(page)
+    await waitForPlayer(page)
     await page.getByRole('button', { name: 'Solo The rest', pressed: true }).waitFor()
     const [first] = await page.locator('.downloads .name').allInnerTexts()
     assert.equal(first, 'The rest')

@@ -115,8 +115,8 @@ describe('an audio_url', { concurrency: true }, () => {
   }
 
   const failing = [
-    ['/missing.wav', 1, 'MEDIA_FETCH_FAILED', /status 404; it must answer with media/],
-    ['/down.wav', 4, 'MEDIA_FETCH_FAILED', /status 500/],
+    ['/missing.wav', 1, 'MEDIA_FETCH_FAILED', /returned 404; it must return media/],
+    ['/down.wav', 4, 'MEDIA_FETCH_FAILED', /returned 500/],
     ['/inward.wav', 1, 'INVALID_AUDIO_URL', /public address|https/],
   ] as const
   for (const [path, requests, code, message] of failing) {

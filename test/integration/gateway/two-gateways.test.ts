@@ -11,7 +11,7 @@ import test, { type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
 import { rescue } from '../../../gateway/requests/follow/rescuer.ts'
-import { cancel, findOwn } from '../../../gateway/requests/own-requests.ts'
+import { cancelRequest, findOwn } from '../../../gateway/requests/own-requests.ts'
 import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
 import { inTransaction, type Store } from '../../../gateway/store/database.ts'
 import { PLACE_TAKEN } from '../../../gateway/store/jobs-in-broker.ts'
@@ -77,7 +77,7 @@ test('an account has no more jobs with engines than it may, whichever gateway ha
     await Promise.all(gateways.map((gateway) => gateway.publish()))
     assert.equal(broker.jobs.size, may, `round ${round}`)
     for (const { request_id: requestId } of broker.jobs.values()) {
-      await cancel(deps, await findOwn(deps, accountId, requestId))
+      await cancelRequest(deps, await findOwn(deps, accountId, requestId))
     }
     assert.equal(broker.jobs.size, 0)
     clock.advance(2_001) // what is held back is looked at again

@@ -37,7 +37,7 @@ export function writeZip(file: string, entries: readonly Entry[], options: ZipOp
   const start = at
   const central = Buffer.concat(directory)
   write(central)
-  write(endOf(entries.length, central.length, start, options))
+  write(endRecord(entries.length, central.length, start, options))
   closeSync(handle)
 }
 
@@ -79,7 +79,12 @@ function centralHeader(
   return Buffer.concat([header, Buffer.from(name), extra])
 }
 
-function endOf(count: number, bytes: number, start: number, { wide, comment = '' }: ZipOptions) {
+function endRecord(
+  count: number,
+  bytes: number,
+  start: number,
+  { wide, comment = '' }: ZipOptions,
+) {
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
   end.writeUInt16LE(Math.min(count, 0xffff), 10)

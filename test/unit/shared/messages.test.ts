@@ -38,8 +38,8 @@ test('a message arrives as it was sent', () => {
 test('the error for an invalid message names what is wrong', () => {
   const bad = { ...job, options: { ...DEFAULT_OPTIONS, acceleration: 'warp' } }
   const data = new TextEncoder().encode(JSON.stringify(bad))
-  assert.throws(() => decodeMessage(Job, data), /message not understood: \/options\/acceleration/)
-  assert.throws(() => decodeMessage(Event, encodeMessage(job)), /message not understood/)
+  assert.throws(() => decodeMessage(Job, data), /invalid message: \/options\/acceleration/)
+  assert.throws(() => decodeMessage(Event, encodeMessage(job)), /invalid message/)
   assert.throws(() => decodeMessage(Job, new TextEncoder().encode('not json')), SyntaxError)
 })
 
@@ -145,7 +145,7 @@ test('property: an event with a hostile text or number anywhere is refused, nami
       fc.pre(!isGood(path, value))
       assert.throws(
         () => read(withValue(completed(), path, value)),
-        RegExp(`not understood: /${path.join('/')} `),
+        RegExp(`invalid message: /${path.join('/')} `),
       )
     }),
     { numRuns: 500 },
@@ -160,7 +160,7 @@ test('an event has a valid time', () => {
     '2026-13-01T00:00:00.000Z',
     '2026-01-01T00:00:00Z',
   ]) {
-    assert.throws(() => read({ ...completed(), at }), /not understood: \/at must/, at)
+    assert.throws(() => read({ ...completed(), at }), /invalid message: \/at must/, at)
   }
 })
 
@@ -174,8 +174,8 @@ test('an event has a limited number of log lines, each of limited length', () =>
   const decode = (count: number, message = 'x') =>
     read({ ...completed(), logs: Array(count).fill({ timestamp: AT, message }) }).logs
   assert.equal(decode(LOG_LINES_MAX).length, LOG_LINES_MAX)
-  assert.throws(() => decode(LOG_LINES_MAX + 1), /not understood/)
-  assert.throws(() => decode(1, 'x'.repeat(2_001)), /not understood/)
+  assert.throws(() => decode(LOG_LINES_MAX + 1), /invalid message/)
+  assert.throws(() => decode(1, 'x'.repeat(2_001)), /invalid message/)
   for (const text of ['x'.repeat(5_000), '🐕'.repeat(5_000), 'x'.repeat(2_000)]) {
     assert.equal([...decode(1, shortText(text))[0]!.message].length, 2_000)
   }

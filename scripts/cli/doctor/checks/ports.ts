@@ -42,8 +42,8 @@ function portsOf(gateway: Config): [string, string, number][] {
 /** Null if no gateway answers. */
 async function readReadiness(url: string): Promise<Readiness | null> {
   try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(MS_MAX) })
-    const body = (await answer.json()) as Partial<Readiness>
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(MS_MAX) })
+    const body = (await response.json()) as Partial<Readiness>
     return 'engines' in body && 'problems' in body ? (body as Readiness) : null
   } catch {
     return null // nothing or another program; the check of the port says which

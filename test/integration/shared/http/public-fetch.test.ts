@@ -141,9 +141,9 @@ test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
     answers[request.url ?? '']?.(request, reply),
   )
   const failed = (message: RegExp) => ({ code: 'MEDIA_FETCH_FAILED', message })
-  await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
-  await assert.rejects(probe(`${base}/broken`), failed(/status 500/))
-  await assert.rejects(probe(`${base}/nowhere`), failed(/status 302/))
+  await assert.rejects(probe(`${base}/missing`), failed(/returned 404/))
+  await assert.rejects(probe(`${base}/broken`), failed(/returned 500/))
+  await assert.rejects(probe(`${base}/nowhere`), failed(/returned 302/))
   await assert.rejects(probing(hasty)(`${base}/silent`), failed(/in time/))
   await assert.rejects(probe(`${base}/hangs-up`), failed(/broke off/))
   await assert.rejects(probe(`${base}/zipped`), failed(/compressed/))

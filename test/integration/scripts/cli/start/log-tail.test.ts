@@ -4,16 +4,16 @@ import assert from 'node:assert/strict'
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { endOf, fatalMessage, logSince } from '../../../../../scripts/cli/start/log-tail.ts'
+import { fatalMessage, logSince, sizeOf } from '../../../../../scripts/cli/start/log-tail.ts'
 import { createLogger } from '../../../../../shared/telemetry/log.ts'
 import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 
 test('the log of a start has no lines of an earlier one, whether the file grew or was emptied', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'gateway.log')
-  assert.equal(endOf(path), 0)
+  assert.equal(sizeOf(path), 0)
   await writeFile(path, 'of an earlier start\n')
-  const start = endOf(path)
+  const start = sizeOf(path)
   assert.equal(logSince(path, start), '')
   await appendFile(path, 'of this start\n')
   assert.equal(logSince(path, start), 'of this start\n')
