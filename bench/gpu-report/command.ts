@@ -43,7 +43,7 @@ wrong.
 
 /** Extra time for a part's process to start and to load what it needs. */
 const START_SECONDS = 60
-/** Factor for limits on a processor, where everything takes longer and nothing is measured. */
+/** Factor for limits on a CPU, where everything takes longer and nothing is measured. */
 const PATIENCE = 4
 
 export const gpuReport = command({
@@ -172,7 +172,7 @@ function collect(out: string, options: Options): Programme {
   })
   return {
     machine: {
-      processors: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
+      cpus: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
       memoryBytes: totalmem(),
       driver: driverText() === null ? 'none' : driverVersion(driverText()!),
       isOnGpu: hasGpu(),

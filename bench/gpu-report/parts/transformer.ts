@@ -114,7 +114,7 @@ function evaluate(
   batch: number,
   frames: number,
 ): Float32Array {
-  const answer = tf.tidy(() => {
+  const output = tf.tidy(() => {
     const rows = (length: number) =>
       native.binding.givesShapesAlone
         ? tf.zeros([batch, length, dim])
@@ -123,8 +123,8 @@ function evaluate(
     const [x, memory] = [rows(frames), rows(WORDS)]
     return transformer.forward({ x, memory, time, frames: null, textKeys: null })
   })
-  const values = answer.dataSync<'float32'>()
-  answer.dispose()
+  const values = output.dataSync<'float32'>()
+  output.dispose()
   return values
 }
 
