@@ -1,5 +1,5 @@
 /**
- * A process for one model whose steps take seconds on a processor, so that other models compute
+ * A process for one model whose steps take seconds on a CPU, so that other models compute
  * meanwhile, it can be killed alone, and its memory is free once it has ended.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Decides where the models of an engine compute: on a GPU all in the engine's thread, because their
- * steps are short; on a processor each installed model in a process of its own.
+ * steps are short; on a CPU each installed model in a process of its own.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
@@ -62,7 +62,7 @@ export class Computes {
     return computes
   }
 
-  /** @param isLight whether a model uses the thread even on a processor */
+  /** @param isLight whether a model uses the thread even on a CPU */
   constructor(
     thread: Compute,
     isLight: (choice: ModelChoice) => boolean,
