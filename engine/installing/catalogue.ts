@@ -33,7 +33,7 @@ export interface CatalogueEntry {
   /** As published, with the source. */
   quality: string
   /**
-   * Processor seconds of two cores per minute of sound (AMD EPYC, random weights, with overlaps;
+   * CPU seconds of two cores per minute of sound (AMD EPYC, random weights, with overlaps;
    * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon).
    */
   secondsPerMinute: number

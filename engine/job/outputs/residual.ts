@@ -1,6 +1,6 @@
 /** The residual: a mixture without its targets. */
 
-/** Subtracts the planar samples of all `targets` from `mixture`, in its memory. */
+/** Subtracts the planar samples of all `targets` from `mixture`, in place. */
 export function residualOf(
   mixture: Float32Array[],
   targets: readonly (readonly Float32Array[])[],

@@ -15,7 +15,7 @@ import {
   programThreads,
 } from '../../../shared/process/programs.ts'
 import { COLLECT_LESS_OFTEN } from '../../garbage-collection.ts'
-import { CallError } from '../ffmpeg.ts'
+import { FfmpegCallError } from '../ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
@@ -150,7 +150,7 @@ export class LimitedProcess<Task> {
 
 function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
   if (code) return new ServiceError(code, { message })
-  return isDiskFull ? new CallError(AVERROR_ENOSPC, 'write the video') : new Error(message)
+  return isDiskFull ? new FfmpegCallError(AVERROR_ENOSPC, 'write the video') : new Error(message)
 }
 
 /**

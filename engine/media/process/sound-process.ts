@@ -13,7 +13,7 @@ import { SharedMemory } from './shared-memory.ts'
 /** About 150 MB of this are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
-/** Idle processes but one end after this long. Starting one takes half a second of processor. */
+/** Idle processes but one end after this long. Starting one takes half a second of CPU time. */
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =

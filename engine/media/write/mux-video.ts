@@ -19,7 +19,7 @@ export interface MuxOptions {
 /**
  * Writes an MP4 that can be played while it is downloaded, with the rotation, pixel aspect and
  * titles of the source. Except for the index, memory does not grow with the length.
- * @throws CallError if MP4 cannot hold the video after all, or the disk is full
+ * @throws FfmpegCallError if MP4 cannot hold the video after all, or the disk is full
  */
 export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {
   const readers: PacketReader[] = []

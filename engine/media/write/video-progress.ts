@@ -1,6 +1,6 @@
 /** Tracks how much of a picture has been re-encoded, and how long the rest will take. */
 
-export interface PictureProgress {
+export interface VideoProgress {
   /** The completed share, from 0 to 1; 1 means that nothing is left to encode. */
   done: number
   /** At the speed so far; absent until that is known. */
@@ -10,9 +10,9 @@ export interface PictureProgress {
 /** Limits the reports, because each one wakes everybody who follows the request. */
 const REPORTS_MAX = 200
 
-export class PictureCounter {
+export class VideoCounter {
   readonly #packets: number
-  readonly #report: (progress: PictureProgress) => void
+  readonly #report: (progress: VideoProgress) => void
   readonly #now: () => number
   readonly #startedAt: number
   #read = 0
@@ -21,7 +21,7 @@ export class PictureCounter {
   /** @param packets how many will be read */
   constructor(
     packets: number,
-    report: (progress: PictureProgress) => void,
+    report: (progress: VideoProgress) => void,
     now = () => performance.now(),
   ) {
     this.#packets = packets
