@@ -23,10 +23,10 @@ import { load1 } from './load/own-service.ts'
 import { cpuSeconds, threadSeconds } from './process-usage.ts'
 import { quantile, report, round } from './report.ts'
 
-const words = process.argv.slice(2)
-const onPostgres = words[0] === '--postgres'
-const [rounds = 10, seconds = 4] = words.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
-const checkouts = ['.', ...words.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
+const args = process.argv.slice(2)
+const onPostgres = args[0] === '--postgres'
+const [rounds = 10, seconds = 4] = args.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
+const checkouts = ['.', ...args.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
 const REQUESTS = 20
 const SAMPLE_RATE = 44_100
 

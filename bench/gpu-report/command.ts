@@ -141,11 +141,11 @@ async function runPart(
 function inProcess(
   { secondsMax, env }: Part,
   { limitSeconds }: Options,
-  words: readonly string[],
+  args: readonly string[],
 ): Promise<string> {
   const program = fileURLToPath(new URL('part.ts', import.meta.url))
   const patience = hasGpu() ? 1 : PATIENCE
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...words], {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
     env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '2', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 1_000 * Math.min(limitSeconds, (START_SECONDS + secondsMax) * patience),

@@ -62,9 +62,9 @@ export class ComputeProcess extends Compute {
   }
 
   protected launch(options: WorkerOptions): WorkerHandle {
-    const words = programArguments(PROGRAM)
-    const child = fork(words.at(-1)!, {
-      execArgv: [COLLECT_LESS_OFTEN, ...words.slice(0, -1)],
+    const args = programArguments(PROGRAM)
+    const child = fork(args.at(-1)!, {
+      execArgv: [COLLECT_LESS_OFTEN, ...args.slice(0, -1)],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -30,7 +30,9 @@ export function isDiskFull(error: unknown): boolean {
   return code === AVERROR_ENOSPC || code === 'ENOSPC'
 }
 
-/** Whether this is FFmpeg's ENOMEM or a failed array allocation, which Node 24 words differently. */
+/**
+ * Whether this is FFmpeg's ENOMEM or a failed array allocation, which Node 24 words differently.
+ */
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof FfmpegCallError
     ? error.code === AVERROR_ENOMEM

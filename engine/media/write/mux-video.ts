@@ -25,16 +25,16 @@ export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<
   const readers: PacketReader[] = []
   const output = new FormatContext()
   try {
-    const picture = await PacketReader.open(video.path, isVideo, video)
-    readers.push(picture)
+    const videoReader = await PacketReader.open(video.path, isVideo, video)
+    readers.push(videoReader)
     const sound = await PacketReader.open(audioPath, isAudio)
     readers.push(sound)
     check(output.allocOutputContext2(null, 'mp4', `file:${path}`), 'choose a container')
     const tracks = [
-      new Track(picture, addStream(output, picture.stream), video.startSeconds),
+      new Track(videoReader, addStream(output, videoReader.stream), video.startSeconds),
       new Track(sound, addStream(output, sound.stream), 0),
     ]
-    output.metadata = picture.context.metadata
+    output.metadata = videoReader.context.metadata
     check(await output.openOutput(), 'make the file')
     const options = Dictionary.fromObject({ movflags: '+faststart' })
     check(await output.writeHeader(options), 'write the header')
