@@ -9,7 +9,7 @@ export function startMeasuring(program: string, args: readonly string[]) {
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     /**
-     * Returns the milliseconds that `line` took, followed by those of processor time if the program
+     * Returns the milliseconds that `line` took, followed by those of CPU time if the program
      * measures them.
      * @throws Error if the process has ended
      */

@@ -47,7 +47,7 @@ async function compare(batch: number, channels: number): Promise<void> {
         const ratios = pairs.map((millis, turn) => millis[kind]! / turnsOf.get(OURS)![turn]![kind]!)
         return [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share)))
       }
-      const [millis, processorMillis] = [0, 1].map((kind) => pairs.map((pair) => pair[kind]!))
+      const [millis, cpuMillis] = [0, 1].map((kind) => pairs.map((pair) => pair[kind]!))
       report('milliseconds to separate a batch', {
         name,
         precision,
@@ -57,10 +57,10 @@ async function compare(batch: number, channels: number): Promise<void> {
         n: turns,
         least: round(Math.min(...millis!)),
         median: round(quantile(millis!, 0.5)),
-        processorLeast: round(Math.min(...processorMillis!)),
-        processorMedian: round(quantile(processorMillis!, 0.5)),
+        cpuLeast: round(Math.min(...cpuMillis!)),
+        cpuMedian: round(quantile(cpuMillis!, 0.5)),
         timesOurs: timesOurs(0),
-        timesOurProcessorTime: timesOurs(1),
+        timesOurCpuTime: timesOurs(1),
         load1: load1(),
       })
     }

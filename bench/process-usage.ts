@@ -1,4 +1,4 @@
-/** Measures the processor time and memory of processes, from Linux's `/proc`. */
+/** Measures the CPU time and memory of processes, from Linux's `/proc`. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -32,7 +32,7 @@ export function watchUsage(pids: readonly number[]): () => Usage {
 }
 
 /** Returns a process's own seconds, and those of its descendants, including ended ones. */
-export function processorSeconds(pid: number): { own: number; children: number } {
+export function cpuSeconds(pid: number): { own: number; children: number } {
   const { own, ended } = ticksOf(pid)
   return {
     own: own / TICKS_PER_SECOND,
@@ -47,7 +47,7 @@ export function threadSeconds(pid: number): number {
 }
 
 const cpuSecondsOf = (pids: readonly number[]): number =>
-  pids.map(processorSeconds).reduce((sum, { own, children }) => sum + own + children, 0)
+  pids.map(cpuSeconds).reduce((sum, { own, children }) => sum + own + children, 0)
 
 const memoryOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {

@@ -1,11 +1,11 @@
 /**
- * Question: how much processor time does one request take, outside its model?
+ * Question: how much CPU time does one request take, outside its model?
  *
  * `npm run bench -- request-cost [--postgres] [rounds] [seconds] [checkouts...]`: for this checkout
  * and each other one that is named, starts nats-server, a gateway and an engine with a model that
  * costs nothing, on SQLite or PostgreSQL. Separates stereo WAVs of `seconds` seconds (4) in turns.
  * A turn is 20 requests one after the other, each one call that waits, and two downloads. Prints
- * one JSON line per checkout: milliseconds of processor time per request (median, least and most of
+ * one JSON line per checkout: milliseconds of CPU time per request (median, least and most of
  * the turns) by process and of its first thread (`main`), and their ratio to this checkout's.
  */
 
@@ -20,13 +20,13 @@ import { createDatabase } from '../test/support/database/start-postgres.ts'
 import { startWinnow, type Winnow } from '../test/support/processes/start-winnow.ts'
 import { wavBytes } from '../test/support/media/wav.ts'
 import { load1 } from './load/own-service.ts'
-import { processorSeconds, threadSeconds } from './process-usage.ts'
+import { cpuSeconds, threadSeconds } from './process-usage.ts'
 import { quantile, report, round } from './report.ts'
 
-const words = process.argv.slice(2)
-const onPostgres = words[0] === '--postgres'
-const [rounds = 10, seconds = 4] = words.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
-const checkouts = ['.', ...words.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
+const args = process.argv.slice(2)
+const onPostgres = args[0] === '--postgres'
+const [rounds = 10, seconds = 4] = args.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
+const checkouts = ['.', ...args.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
 const REQUESTS = 20
 const SAMPLE_RATE = 44_100
 
@@ -51,7 +51,7 @@ for (const [at, list] of costs.entries()) {
   const spreads = names.map((name) => [name, spread(list.map((cost) => cost[name]))])
   const timesOurs = (name: keyof Cost) =>
     spread(list.map((cost, i) => cost[name] / costs[0]![i]![name]))
-  report('milliseconds of processor time a request', {
+  report('milliseconds of CPU time a request', {
     checkout: checkouts[at],
     ...Object.fromEntries(spreads),
     gateway_times_ours: timesOurs('gateway'),
@@ -103,14 +103,14 @@ async function turn(winnow: Winnow): Promise<Cost> {
 
 function now({ engines, gateway, nats }: Winnow): Cost {
   const [enginePid, gatewayPid] = [engines[0]!.child.pid!, gateway.child.pid!]
-  const { own: engine, children: media } = processorSeconds(enginePid)
+  const { own: engine, children: media } = cpuSeconds(enginePid)
   return {
-    gateway: processorSeconds(gatewayPid).own,
+    gateway: cpuSeconds(gatewayPid).own,
     gateway_main: threadSeconds(gatewayPid),
     engine,
     engine_main: threadSeconds(enginePid),
     media,
-    broker: processorSeconds(nats.process.pid!).own,
+    broker: cpuSeconds(nats.process.pid!).own,
     wall: performance.now() / 1_000,
   }
 }

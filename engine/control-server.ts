@@ -93,7 +93,7 @@ function handlers(
       notReady()
       return engine.drain(deadline_ms)
     }),
-    SetBatching: unary('SetBatching', ({ batch_frames_max: frames }: Batching) => {
+    SetBatching: unary('SetBatching', ({ batch_frames_max: frames }: BatchSettings) => {
       const { least, most } = BATCH_FRAMES
       if (frames < least || frames > most) {
         const message = `batch_frames_max must be ${least} to ${most}, not ${frames}`
@@ -119,7 +119,7 @@ function handlers(
   }
 }
 
-interface Batching {
+interface BatchSettings {
   batch_frames_max: number
 }
 

@@ -22,7 +22,7 @@ import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Schedulers } from './compute/schedulers.ts'
 import { createJobMedia } from './job/job-media.ts'
-import { JobStopped, type Outcome } from './job/outcome.ts'
+import { JobStoppedError, type Outcome } from './job/outcome.ts'
 import { OutputThreads } from './job/outputs/output-threads.ts'
 import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
@@ -173,7 +173,7 @@ function withModels(
   const { separator = AUTO } = job.options
   const isHere = [AUTO, TAGGER, ...names].includes(separator)
   const used = engineModels.use(modelsFor(job, models))
-  const jobSignal = isHere ? signal : AbortSignal.abort(new JobStopped('drained'))
+  const jobSignal = isHere ? signal : AbortSignal.abort(new JobStoppedError('drained'))
   return serve(models, jobSignal).finally(used)
 }
 

@@ -8,7 +8,7 @@ import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shar
 import type { DrainResult, EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import { mayBegin, mayLease, type OpenJob } from './intake-policy.ts'
-import { JobStopped, type Outcome } from './job/outcome.ts'
+import { JobStoppedError, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>
@@ -76,7 +76,7 @@ export class Intake {
   /** Cancels a job in flight; false if it is not in flight. */
   cancel(requestId: string): boolean {
     const job = this.#inFlight.get(requestId)
-    job?.stop.abort(new JobStopped('canceled'))
+    job?.stop.abort(new JobStoppedError('canceled'))
     this.#beginEligible()
     return job !== undefined
   }
@@ -91,7 +91,7 @@ export class Intake {
     await this.#pulling
     const jobs = [...this.#inFlight.values()]
     const release = setTimeout(() => {
-      for (const { stop } of jobs) stop.abort(new JobStopped('drained'))
+      for (const { stop } of jobs) stop.abort(new JobStoppedError('drained'))
       this.#beginEligible()
     }, deadlineMs)
     const outcomes = await Promise.all(jobs.map(({ ended }) => ended))
@@ -174,7 +174,7 @@ export class Intake {
     const stop = new AbortController()
     // A job that arrives during a drain is released by its events, because a nak would count as a
     // delivery.
-    if (this.#draining) stop.abort(new JobStopped('drained'))
+    if (this.#draining) stop.abort(new JobStoppedError('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
       begin = resolve
@@ -230,7 +230,7 @@ export class Intake {
   ): Promise<T> {
     const limit = setTimeout(() => {
       clearInterval(heartbeat)
-      stop.abort(new JobStopped('released'))
+      stop.abort(new JobStoppedError('released'))
     }, this.#options.jobSecondsMax * 1_000)
     try {
       return await work()

@@ -145,7 +145,7 @@ async function metricsText(): Promise<string> {
   return (await metrics.text()) + (await engineStateText(now))
 }
 
-/** Contains no secret and no GPU, because models are converted on the processor. */
+/** Contains no secret and no GPU, because models are converted on the CPU. */
 function fetchEnvironment(): NodeJS.ProcessEnv {
   const names = ['HOME', 'PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS']
   const values = names.map((name) => [name, process.env[name]])

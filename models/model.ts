@@ -184,10 +184,10 @@ export interface ModelDescription {
   names?: readonly string[]
   /** Frames that a second of media takes in a batch. */
   framesPerSecond: number
-  /** Number of frames beyond which larger batches are no faster on a processor. */
-  framesOnProcessor: number
-  /** The same while several requests share the processor (default: the same number). */
-  framesOnSharedProcessor?: number
+  /** Number of frames beyond which larger batches are no faster on a CPU. */
+  framesOnCpu: number
+  /** The same while several requests share the CPU (default: the same number). */
+  framesOnSharedCpu?: number
   /** The sample rate that chunks must have, in hertz; null if any will do. */
   sampleRate: number | null
   /**

@@ -43,7 +43,7 @@ wrong.
 
 /** Extra time for a part's process to start and to load what it needs. */
 const START_SECONDS = 60
-/** Factor for limits on a processor, where everything takes longer and nothing is measured. */
+/** Factor for limits on a CPU, where everything takes longer and nothing is measured. */
 const PATIENCE = 4
 
 export const gpuReport = command({
@@ -141,11 +141,11 @@ async function runPart(
 function inProcess(
   { secondsMax, env }: Part,
   { limitSeconds }: Options,
-  words: readonly string[],
+  args: readonly string[],
 ): Promise<string> {
   const program = fileURLToPath(new URL('part.ts', import.meta.url))
   const patience = hasGpu() ? 1 : PATIENCE
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...words], {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
     env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '2', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 1_000 * Math.min(limitSeconds, (START_SECONDS + secondsMax) * patience),
@@ -172,7 +172,7 @@ function collect(out: string, options: Options): Programme {
   })
   return {
     machine: {
-      processors: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
+      cpus: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
       memoryBytes: totalmem(),
       driver: driverText() === null ? 'none' : driverVersion(driverText()!),
       isOnGpu: hasGpu(),

@@ -13,7 +13,7 @@ export interface TimedRuns {
   /** Per run. */
   millis: number[]
   /**
-   * Least processor time that this thread used in a run. If that is nearly the whole run on a GPU,
+   * Least CPU time that this thread used in a run. If that is nearly the whole run on a GPU,
    * the device waits for JavaScript.
    */
   threadMillis: number
@@ -25,23 +25,23 @@ export interface TimedRuns {
 export function timeRuns(work: () => void, times: number, hasTime: () => boolean): TimedRuns {
   const before = native.binding.memoryStats()?.inUse ?? 0
   const millis: number[] = []
-  const onProcessor: number[] = []
+  const onCpu: number[] = []
   let peak = 0
   for (let i = 0; i < times && (i === 0 || hasTime()); i += 1) {
     const [startedAt, computed] = [performance.now(), threadMillis()]
     work()
     millis.push(performance.now() - startedAt)
-    onProcessor.push(threadMillis() - computed)
+    onCpu.push(threadMillis() - computed)
     peak = Math.max(peak, native.binding.memoryStats()?.peak ?? 0)
   }
   return {
     millis,
-    threadMillis: least(onProcessor),
+    threadMillis: least(onCpu),
     peakMib: peak === 0 ? null : mebibytes(peak - before),
   }
 }
 
-/** How long the process's first thread has been on a processor, according to Linux. */
+/** How long the process's first thread has been on a CPU, according to Linux. */
 const threadMillis = (): number =>
   Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6
 

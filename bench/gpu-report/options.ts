@@ -1,4 +1,4 @@
-/** Options of the programme: realistic shapes for a GPU, or tiny ones for a processor. */
+/** Options of the programme: realistic shapes for a GPU, or tiny ones for a CPU. */
 
 export interface Options {
   /** SAM-Audio's published sizes, or `tiny`, the size of the tests. */

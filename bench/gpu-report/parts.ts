@@ -73,7 +73,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     load: async () => (await import('./parts/memory.ts')).memoryPart,
   },
   'parity-tf32': {
-    title: 'the same with TF32 in products and convolutions; on a processor there is none',
+    title: 'the same with TF32 in products and convolutions; on a CPU there is none',
     secondsMax: 30,
     env: { NVIDIA_TF32_OVERRIDE: '1' },
     load: async () => (await import('./parts/parity.ts')).compareWithReference,

@@ -71,8 +71,8 @@ export const RANDOM_SEPARATORS: Readonly<Record<string, (precision: Precision) =
       separate: (waves, condition) =>
         tf.tidy(() => {
           const spectrum = spectrumOf(waves!, config)
-          const answer = network.forward(spectrum.magnitude, condition!)
-          return wavesOf(spectrum, answer, samples, config)
+          const output = network.forward(spectrum.magnitude, condition!)
+          return wavesOf(spectrum, output, samples, config)
         }),
     }
   },

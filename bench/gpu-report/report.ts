@@ -10,18 +10,18 @@ export interface PartResult extends PartReport {
 }
 
 export interface Programme {
-  machine: { processors: string; memoryBytes: number; driver: string; isOnGpu: boolean }
+  machine: { cpus: string; memoryBytes: number; driver: string; isOnGpu: boolean }
   options: Options
   /** In the order of `PARTS`, without those that have not run. */
   parts: Readonly<Record<string, PartResult>>
 }
 
 export function markdown({ machine, options, parts }: Programme): string {
-  const { processors, memoryBytes, driver, isOnGpu } = machine
+  const { cpus, memoryBytes, driver, isOnGpu } = machine
   const lines = [
     '# GPU programme',
     '',
-    `${processors}, ${Math.round(memoryBytes / 2 ** 30)} GiB, NVIDIA driver: ${driver}.`,
+    `${cpus}, ${Math.round(memoryBytes / 2 ** 30)} GiB, NVIDIA driver: ${driver}.`,
     ...(isOnGpu
       ? []
       : ['', '**No GPU was used: this shows that the programme runs, and nothing of speed.**']),

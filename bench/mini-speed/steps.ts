@@ -1,7 +1,7 @@
 /**
  * Times the built-in model of one checkout: `steps.ts CHECKOUT`. For each line `BATCH SECONDS
  * float32|bfloat16 CHANNELS` on standard input, separates a batch once, and prints its milliseconds
- * of wall time and of processor time.
+ * of wall time and of CPU time.
  */
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

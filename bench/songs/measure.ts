@@ -38,9 +38,9 @@ function measure({ name, mixture, stems }: Song): SongFigures {
     const [before, used] = [performance.now(), process.cpuUsage()]
     targets = separate(mixture, heads)
     const { user, system } = process.cpuUsage(used)
-    return { real: (performance.now() - before) / 1e3, processor: (user + system) / 1e6 }
+    return { real: (performance.now() - before) / 1e3, cpu: (user + system) / 1e6 }
   }).slice(1)
-  const perSecond = (part: 'real' | 'processor') =>
+  const perSecond = (part: 'real' | 'cpu') =>
     (Math.min(...times.map((time) => time[part])) * SONG_RATE) / mixture[0]!.length
   const sdrDb = prompts.map(({ prompt, isWithout, heads: parts }): [string, number] => {
     const estimate = sum(parts.map((part) => targets.get(part)!))
@@ -52,7 +52,7 @@ function measure({ name, mixture, stems }: Song): SongFigures {
     model: model.description.name,
     sdrDb: Object.fromEntries(sdrDb),
     realTime: round(perSecond('real')),
-    processorTime: round(perSecond('processor')),
+    cpuTime: round(perSecond('cpu')),
     peakMib: Math.round(process.resourceUsage().maxRSS / 1024),
     commit: commit(),
     machine: machine(),

@@ -6,9 +6,9 @@ export interface SongFigures {
   model: string
   /** SDR in dB of each prompt that the model answers. */
   sdrDb: Record<string, number>
-  /** Wall time in seconds per second of the song, for all stems at once; then processor time. */
+  /** Wall time in seconds per second of the song, for all stems at once; then CPU time. */
   realTime: number
-  processorTime: number
+  cpuTime: number
   /** Peak of the process, which loads only this model. */
   peakMib: number
   commit: string
@@ -18,12 +18,12 @@ export interface SongFigures {
 /** Returns a Markdown table with a row for each model that separated one song. */
 export function tableOf(figures: readonly SongFigures[]): string {
   const stems = [...new Set(figures.flatMap(({ sdrDb }) => Object.keys(sdrDb)))]
-  const head = [figures[0]!.song, ...stems, 'RTF', 'processor time', 'memory']
-  const rows = figures.map(({ model, sdrDb, realTime, processorTime, peakMib }) => [
+  const head = [figures[0]!.song, ...stems, 'RTF', 'CPU time', 'memory']
+  const rows = figures.map(({ model, sdrDb, realTime, cpuTime, peakMib }) => [
     model,
     ...stems.map((stem) => sdrDb[stem]?.toFixed(1) ?? '–'),
     realTime.toFixed(2),
-    processorTime.toFixed(2),
+    cpuTime.toFixed(2),
     `${peakMib} MiB`,
   ])
   return [head, head.map(() => '---'), ...rows]

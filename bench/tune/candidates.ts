@@ -58,7 +58,7 @@ export const defaultsOf = (knobs: readonly Knob[]): Candidate =>
   Object.fromEntries(knobs.map((knob) => [knob.name, knob.default]))
 
 /** Describes how a candidate differs from the defaults. */
-export function nameOf(candidate: Candidate, defaults: Candidate): string {
+export function candidateName(candidate: Candidate, defaults: Candidate): string {
   const changed = Object.entries(candidate).filter(([name, value]) => defaults[name] !== value)
   return changed.map(([name, value]) => `${name}=${value}`).join(' ') || 'defaults'
 }

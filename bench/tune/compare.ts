@@ -3,7 +3,7 @@
 import { unpairedRatio, type Interval } from '../statistics/bootstrap.ts'
 import { keyOf, type Candidate } from './candidates.ts'
 import type { Header, Run } from './journal.ts'
-import { GAIN_LEAST } from './search.ts'
+import { GAIN_MIN } from './search.ts'
 import type { WorkResult } from './services.ts'
 
 export interface ComparedCandidate {
@@ -19,7 +19,7 @@ interface TuneRecord {
 }
 
 /** A comparison needs this many values of each side. */
-const VALUES_LEAST = 3
+const VALUES_MIN = 3
 
 /**
  * Compares the candidates that both searches measured saturated, at the end. A regression is
@@ -34,9 +34,9 @@ export function compareRuns(now: TuneRecord, then: TuneRecord): ComparedCandidat
   const earlier = speedsOf(then.runs)
   const compared = [...speedsOf(now.runs).values()].flatMap(({ candidate, speeds }) => {
     const before = earlier.get(keyOf(candidate))?.speeds ?? []
-    if (Math.min(speeds.length, before.length) < VALUES_LEAST) return []
+    if (Math.min(speeds.length, before.length) < VALUES_MIN) return []
     const ratio = unpairedRatio(speeds, before)
-    const isRegression = ratio.high < 1 && ratio.estimate <= 1 - GAIN_LEAST
+    const isRegression = ratio.high < 1 && ratio.estimate <= 1 - GAIN_MIN
     return [{ candidate, ratio, isRegression }]
   })
   if (compared.length === 0) throw new Error('not comparable: no settings were measured by both')

@@ -8,7 +8,7 @@ import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
 import { keyOf, type Candidate, type Knob } from './candidates.ts'
 
 /** Smaller gains do not count. */
-export const GAIN_LEAST = 0.03
+export const GAIN_MIN = 0.03
 /** Turns of a comparison. From `least` on, it ends early once the interval is clear. */
 const TURNS = { least: 4, most: 7 }
 /** Stands for a speed of 0, whose logarithm does not exist. */
@@ -86,7 +86,7 @@ interface CandidateRatio {
 }
 
 const isBetter = ({ ratio }: CandidateRatio): boolean =>
-  ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
+  ratio.low > 1 && ratio.estimate >= 1 + GAIN_MIN
 
 /** Compares candidates with the best one in turns, each until its result is clear. */
 class Comparison {
@@ -122,7 +122,7 @@ class Comparison {
 /** Returns whether more turns would not change the verdict. */
 function isDecided(values: readonly number[], baseline: readonly number[]): boolean {
   const { estimate, low, high } = pairedRatio(values, baseline)
-  return high < 1 + GAIN_LEAST || (low > 1 && estimate >= 1 + GAIN_LEAST)
+  return high < 1 + GAIN_MIN || (low > 1 && estimate >= 1 + GAIN_MIN)
 }
 
 function neighboursOf(candidate: Candidate, { name, levels }: Knob, directions: readonly number[]) {

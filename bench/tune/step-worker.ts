@@ -48,7 +48,7 @@ say<StepModel>({
     (await gpuMemory())?.total ?? Math.min(totalmem(), process.constrainedMemory?.() || Infinity),
 })
 
-const SHAPES_LEAST = 4
+const SHAPES_MIN = 4
 const shapes = question.chunkShares
   .flatMap((share) =>
     question.batches.map((batch) => ({ seconds: share * chunkSecondsMax, batch })),
@@ -59,7 +59,7 @@ for (let round = 0; round === 0 || isTimeLeft(); round += 1) {
   for (const [i, shape] of shapes.entries()) {
     const isFirst = round === 0
     // When time is short, the largest shapes are skipped, but a fitted line needs a few points.
-    if (!isTimeLeft() && (i >= SHAPES_LEAST || !isFirst)) break
+    if (!isTimeLeft() && (i >= SHAPES_MIN || !isFirst)) break
     if (isFirst && question.isWarm) for (let i = 0; i < WARM_UP_CALLS; i += 1) step(shape)
     if (isFirst) forgetPeak()
     const time = step(shape)

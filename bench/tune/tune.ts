@@ -4,9 +4,9 @@ import { cpus } from 'node:os'
 import { fixedWork, meanSeconds, type MixPart } from '../load/mix.ts'
 import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
 import { rateWithin } from '../statistics/saturation.ts'
-import { defaultsOf, keyOf, knobsFor, nameOf, type Candidate } from './candidates.ts'
+import { defaultsOf, keyOf, knobsFor, candidateName, type Candidate } from './candidates.ts'
 import type { Journal } from './journal.ts'
-import { climb, GAIN_LEAST, type SearchResult } from './search.ts'
+import { climb, GAIN_MIN, type SearchResult } from './search.ts'
 import { Services, type RateResult, type WorkResult } from './services.ts'
 import { fitSteps, measureSteps, type StepFit, type StepQuestion } from './step-times.ts'
 
@@ -74,7 +74,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   try {
     const saturated = (phase: string) => (candidate: Candidate, turn: number) =>
       journal.run({ phase, turn, candidate }, () => {
-        options.say(`${phase} ${turn}: ${nameOf(candidate, defaults)}`)
+        options.say(`${phase} ${turn}: ${candidateName(candidate, defaults)}`)
         return services.work(candidate, work, work.length)
       })
     const search = await climb({
@@ -163,7 +163,7 @@ async function measureFinalists(
   for (const candidate of candidates) {
     const oneByOne = mix.map(({ seconds }) => seconds)
     const result = await journal.run({ phase: 'closed', candidate }, () => {
-      options.say(`one by one: ${nameOf(candidate, defaults)}`)
+      options.say(`one by one: ${candidateName(candidate, defaults)}`)
       return services.work(candidate, oneByOne, 1)
     })
     closed.set(candidate, result)
@@ -182,7 +182,7 @@ async function measureFinalists(
     }))
     return {
       candidate,
-      name: nameOf(candidate, defaults),
+      name: candidateName(candidate, defaults),
       saturated: results,
       ratio: pairedRatio(results.map(speedOf), baseline),
       closed: closed.get(candidate)!,
@@ -212,7 +212,7 @@ async function measureRates(
       if (measured.at(-1)?.saturated) continue
       const load = { perSecond, seconds, seed }
       const result = await journal.run({ phase: 'rate', ...load, candidate }, () => {
-        say(`${perSecond} requests a second: ${nameOf(candidate, defaults)}`)
+        say(`${perSecond} requests a second: ${candidateName(candidate, defaults)}`)
         return services.rate(candidate, load)
       })
       measured.push(result)
@@ -229,7 +229,7 @@ function chooseWinner(finalists: readonly Finalist[]): Finalist {
   const [defaults, ...others] = finalists
   const isBetter = ({ withinSlo, ratio }: Finalist, than: Finalist) => {
     const more = (withinSlo ?? 0) - (than.withinSlo ?? 0)
-    const isFaster = ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
+    const isFaster = ratio.low > 1 && ratio.estimate >= 1 + GAIN_MIN
     if (!isFaster) return false
     return more > 0 || (more === 0 && ratio.estimate > than.ratio.estimate)
   }

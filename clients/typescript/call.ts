@@ -9,8 +9,8 @@ export async function call(url: string, options: RequestInit): Promise<Response>
   const response = await reaching(url, options, fetch(url, options))
   if (response.ok) return response
   const { status, statusText, headers } = response
-  const answered = { status, retryAfter: headers.get('retry-after') }
-  throw refusal(answered, statusText, await reaching(url, options, response.text()))
+  const info = { status, retryAfter: headers.get('retry-after') }
+  throw refusal(info, statusText, await reaching(url, options, response.text()))
 }
 
 /**
@@ -24,7 +24,7 @@ export async function callJson<T>(url: string, options: RequestInit): Promise<T>
     return JSON.parse(text) as T
   } catch {
     const path = url.replace(/^https?:\/\/[^/]*/i, '')
-    const message = `The answer to ${options.method} ${path} is not JSON; is baseUrl right?`
+    const message = `The response to ${options.method} ${path} is not JSON; is baseUrl right?`
     throw new ApiError({ code: `HTTP_${response.status}`, message }, { status: response.status })
   }
 }
@@ -37,9 +37,8 @@ const reaching = <T>(url: string, { signal }: RequestInit, work: Promise<T>): Pr
   })
 
 /** Returns the error of an unsuccessful response. */
-export const refusal = (answered: ResponseInfo, statusText: string, text: string): ApiError =>
-  readError(text, answered) ??
-  new ApiError({ code: `HTTP_${answered.status}`, message: statusText }, answered)
+export const refusal = (info: ResponseInfo, statusText: string, text: string): ApiError =>
+  readError(text, info) ?? new ApiError({ code: `HTTP_${info.status}`, message: statusText }, info)
 
 /** Returns the origin of an address, which may be relative in a page. */
 export const originOf = (url: string): string =>

@@ -50,9 +50,9 @@ export class UnreachableError extends Error {
 }
 
 /** Reads the error of an `ErrorResponse`; undefined if `text` is something else. */
-export function readError(text: string, answered?: ResponseInfo): ApiError | undefined {
+export function readError(text: string, info?: ResponseInfo): ApiError | undefined {
   try {
-    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, answered)
+    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, info)
   } catch {
     return undefined // a proxy's page, perhaps
   }

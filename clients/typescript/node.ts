@@ -35,7 +35,7 @@ export {
   type WebhookEvent,
 } from './webhook.ts'
 
-/** Read-ahead of a file. With Node's default, sending takes twice as much processor time. */
+/** Read-ahead of a file. With Node's default, sending takes twice as much CPU time. */
 const FILE_BYTES_AHEAD = 262_144
 
 export interface Client extends WebClient {

@@ -28,7 +28,7 @@ export function parseBatchFrames(text: string): number | 'auto' {
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * Returns the budget of a loaded model. On a processor, where memory is not counted, `auto` takes
+ * Returns the budget of a loaded model. On a CPU, where memory is not counted, `auto` takes
  * what the model states, which is fewer frames while several requests are open: large batches gain
  * little speed there, and requests that arrive meanwhile wait for their end.
  */
@@ -38,12 +38,8 @@ export function budgetOf(
   log: Logger,
 ): BatchBudget {
   const frames = chooseFrames(configured, { description, framesFitting })
-  const isOnProcessor = configured === 'auto' && framesFitting === null
-  return new BatchBudget(
-    frames,
-    log,
-    isOnProcessor ? description.framesOnSharedProcessor : Infinity,
-  )
+  const isOnCpu = configured === 'auto' && framesFitting === null
+  return new BatchBudget(frames, log, isOnCpu ? description.framesOnSharedCpu : Infinity)
 }
 
 /** Returns how many frames the largest batch of a loaded model may have. */
@@ -52,7 +48,7 @@ export function chooseFrames(
   { description, framesFitting }: LoadedModel,
 ): number {
   if (configured !== 'auto') return configured
-  if (framesFitting === null) return description.framesOnProcessor
+  if (framesFitting === null) return description.framesOnCpu
   return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
 

@@ -8,9 +8,9 @@ import type { TaggerConfig } from '../../models/tagger/config.ts'
 export interface WorkerOptions {
   /** The models to load, the preferred one first. */
   models: readonly ModelChoice[]
-  /** Names of models that are not loaded on a processor; may include the tagger (default: none). */
+  /** Names of models that are not loaded on a CPU; may include the tagger (default: none). */
   leftOut?: readonly string[]
-  /** Memory that the models may take on a processor, in bytes; absent if it is not counted. */
+  /** Memory that the models may take on a CPU, in bytes; absent if it is not counted. */
   freeBytes?: number
   /** Like CUDA_VISIBLE_DEVICES, starting with the engine's GPU. */
   visibleGpus?: string | undefined

@@ -1,5 +1,5 @@
 /**
- * A process for one model whose steps take seconds on a processor. Other models can compute
+ * A process for one model whose steps take seconds on a CPU. Other models can compute
  * meanwhile, a hanging model can be killed alone, and its memory is free once the process has
  * ended.
  */
@@ -63,9 +63,9 @@ export class ComputeProcess extends Compute {
   }
 
   protected launch(options: WorkerOptions): WorkerHandle {
-    const words = programArguments(PROGRAM)
-    const child = fork(words.at(-1)!, {
-      execArgv: [COLLECT_LESS_OFTEN, ...words.slice(0, -1)],
+    const args = programArguments(PROGRAM)
+    const child = fork(args.at(-1)!, {
+      execArgv: [COLLECT_LESS_OFTEN, ...args.slice(0, -1)],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

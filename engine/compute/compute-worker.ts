@@ -59,7 +59,7 @@ const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 /** The most that the allocator has handed out at once. */
 let memoryPeakBytes = 0
-/** Memory of a process without models on a processor: Node and TensorFlow. */
+/** Memory of a process without models on a CPU: Node and TensorFlow. */
 const PROCESS_BYTES = 300 * 2 ** 20
 /** Linux allows 15 characters. */
 const THREAD_NAME = 'winnow-compute'
@@ -239,7 +239,7 @@ function allocated(): MemoryStats {
   return { inUse, peak: memoryPeakBytes, limit }
 }
 
-/** Memory of a GPU that the models may still take; not counted on a processor. */
+/** Memory of a GPU that the models may still take; not counted on a CPU. */
 async function freeBytes(): Promise<number> {
   return freeFor(allocated(), await gpu?.freeBytes())
 }

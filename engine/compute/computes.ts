@@ -1,6 +1,6 @@
 /**
  * Decides where the models of an engine compute. On a GPU all of them share the engine's thread,
- * because their steps are short. On a processor a step of an installed model takes seconds, so each
+ * because their steps are short. On a CPU a step of an installed model takes seconds, so each
  * has its own process; models that came with Winnow share the thread.
  */
 
@@ -67,7 +67,7 @@ export class Computes {
     return computes
   }
 
-  /** @param isLight whether a model uses the thread even on a processor */
+  /** @param isLight whether a model uses the thread even on a CPU */
   constructor(
     thread: Compute,
     isLight: (choice: ModelChoice) => boolean,

@@ -21,20 +21,20 @@ export function freeMemory(root = CGROUPS, own = ownCgroup()): number {
 
 /** Undefined without control groups of version 2. */
 function ownCgroup(): string | undefined {
-  return /^0::(\/.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1]
+  return /^0::(\/.*)$/m.exec(readText('/proc/self/cgroup'))?.[1]
 }
 
 /** Infinity if the group has no limit. */
 function leftIn(group: string): number {
-  const limit = Number(textOf(join(group, 'memory.max')) || Infinity) // "max" is NaN
+  const limit = Number(readText(join(group, 'memory.max')) || Infinity) // "max" is NaN
   if (!Number.isFinite(limit)) return Infinity
-  const files = textOf(join(group, 'memory.stat')).matchAll(/^(?:in)?active_file (\d+)$/gm)
+  const files = readText(join(group, 'memory.stat')).matchAll(/^(?:in)?active_file (\d+)$/gm)
   const cached = [...files].reduce((sum, [, bytes]) => sum + Number(bytes), 0)
-  return limit - Number(textOf(join(group, 'memory.current'))) + cached
+  return limit - Number(readText(join(group, 'memory.current'))) + cached
 }
 
 /** Empty if there is no such file. */
-function textOf(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

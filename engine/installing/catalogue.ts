@@ -37,7 +37,7 @@ export interface CatalogueEntry {
   /**
    * How many seconds two cores take for a minute of sound (AMD EPYC, random weights, including
    * overlaps; Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its
-   * processor time).
+   * CPU time).
    */
   secondsPerMinute: number
   /**

@@ -80,14 +80,14 @@ async function downloadOnce(
   const have = await bytesHeld(partial, file.url)
   const idle = new IdleTimer(options.idleMsMax ?? IDLE_MS_MAX, options.signal)
   try {
-    const answer = await fetch(file.url, { headers: rangeFrom(have), signal: idle.signal })
-    if (answer.status === 416) {
+    const response = await fetch(file.url, { headers: rangeFrom(have), signal: idle.signal })
+    if (response.status === 416) {
       await rm(partial) // the next attempt starts over
       throw new Error('the file is shorter than what was received before')
     }
-    const { start, total } = checkAnswer(answer, have?.bytes ?? 0, file)
-    await writeFile(`${partial}.json`, JSON.stringify(partialDownload(file.url, answer)))
-    await receive(answer, partial, { start, total, file, idle, onProgress: options.onProgress })
+    const { start, total } = checkResponse(response, have?.bytes ?? 0, file)
+    await writeFile(`${partial}.json`, JSON.stringify(partialDownload(file.url, response)))
+    await receive(response, partial, { start, total, file, idle, onProgress: options.onProgress })
   } finally {
     idle.stop()
   }
@@ -117,16 +117,16 @@ function partialDownload(url: string, { headers }: Response): PartialDownload {
   return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
 }
 
-/** Returns the offset of the answer's bytes within the file, and the size of the file. */
-function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
-  const { status, headers } = answer
+/** Returns the offset of the response's bytes within the file, and the size of the file. */
+function checkResponse(response: Response, have: number, file: CatalogueFile) {
+  const { status, headers } = response
   if (status === 401 || status === 403) {
     throw new FinalError(`the host refuses it (status ${status}): it may require a login`)
   }
   if (status === 404 || status === 410) throw new FinalError('the file is no longer there')
-  if (status !== 200 && status !== 206) throw new Error(`the host answers with status ${status}`)
+  if (status !== 200 && status !== 206) throw new Error(`the host returned status ${status}`)
   if (headers.get('content-type')?.startsWith('text/html')) {
-    throw new FinalError('the host answers with a web page instead of the file')
+    throw new FinalError('the host returned a web page instead of the file')
   }
   const start = status === 206 ? have : 0
   const length = headers.get('content-length')
@@ -146,12 +146,16 @@ interface DownloadState {
   onProgress: DownloadOptions['onProgress']
 }
 
-async function receive(answer: Response, partial: string, receiving: DownloadState): Promise<void> {
+async function receive(
+  response: Response,
+  partial: string,
+  receiving: DownloadState,
+): Promise<void> {
   const { start, total, idle, onProgress } = receiving
   const output = await open(partial, start > 0 ? 'r+' : 'w')
   let bytes = start
   try {
-    for await (const block of answer.body ?? []) {
+    for await (const block of response.body ?? []) {
       idle.touch()
       await output.write(block, 0, block.length, bytes)
       bytes += block.length

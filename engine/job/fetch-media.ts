@@ -35,8 +35,8 @@ export async function fetchMedia(
   const { fetchSecondsMax: secondsMax } = config
   if (source.kind === 'file') {
     const folderName = handOverName(sharedFolder, folder)
-    const onAway = () => store.reportFailure(source.url)
-    await media.fetchSource({ ...fetching, folderName, onAway })
+    const onUnavailable = () => store.reportFailure(source.url)
+    await media.fetchSource({ ...fetching, folderName, onUnavailable })
     store.reportSuccess()
     return { path }
   }

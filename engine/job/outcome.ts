@@ -28,11 +28,11 @@ export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */
-export class JobStopped extends Error {
+export class JobStoppedError extends Error {
   readonly because: StopCause
   constructor(because: StopCause) {
     super(`the job was ${because}`)
-    this.name = 'JobStopped'
+    this.name = 'JobStoppedError'
     this.because = because
   }
 }
@@ -45,7 +45,7 @@ const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
 /** Errors that come from the job's environment, not from the job. */
 const TRANSIENT_ERRORS = [
-  JobStopped,
+  JobStoppedError,
   TransientError,
   ComputeLostError,
   DeviceError,
@@ -81,7 +81,7 @@ export async function releaseCauseOf(
   error: unknown,
   { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },
 ): Promise<ReleaseCause> {
-  if (error instanceof JobStopped && error.because === 'drained') return 'drain'
+  if (error instanceof JobStoppedError && error.because === 'drained') return 'drain'
   if (isDiskFull(error)) return (await scratch.isFull()) ? 'outage' : 'interruption'
   return error instanceof TransientError && (await store.isAway()) ? 'outage' : 'interruption'
 }

@@ -30,7 +30,7 @@ import { withDeviceMeter } from './reports/device-meter.ts'
 import { createReporter, type JobReporter } from './reports/job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/write/upload.ts'
-import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
+import { failureOf, JobStoppedError, releaseCauseOf, type Outcome } from './outcome.ts'
 import { predictOutputBytes } from './outputs/output-bytes.ts'
 import { createStore } from './outputs/output-store.ts'
 import type { LivePreview } from './outputs/live-preview.ts'
@@ -205,8 +205,8 @@ async function separateSource(
     const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
-    const { picture: onPicture, live: onLive } = progress
-    const opening = { ...context, names, isLfeFull, onPicture, onLive }
+    const { video: onVideoProgress, live: onLive } = progress
+    const opening = { ...context, names, isLfeFull, onVideoProgress, onLive }
     ;({ outputs, live } = await openOutputs(job, opening, deps))
     const { samples, findings, tagged } = await separateMixture(job, mixture, {
       ...deps,
@@ -247,7 +247,7 @@ async function separateSource(
 
 /** Whether another attempt will follow. */
 const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
-  !(error instanceof JobStopped && error.because === 'canceled') &&
+  !(error instanceof JobStoppedError && error.because === 'canceled') &&
   failureOf(error, attempts) === null
 
 /**
@@ -325,7 +325,7 @@ async function reportFailure(
       deps.log.info('the request has already ended: dropped this attempt')
       return 'completed'
     }
-    if (error instanceof JobStopped && error.because === 'canceled') {
+    if (error instanceof JobStoppedError && error.because === 'canceled') {
       const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
       await deps.broker.publishEvent({ ...reporter.event('failed'), error: canceled })
       deps.onFailed(canceled.code)

@@ -16,7 +16,7 @@ import {
   SoftwareResampleContext,
 } from 'node-av/lib'
 import { isMixedByMeaning, layoutOf, mixedDown } from './channel-layout.ts'
-import { CallError, check } from './ffmpeg.ts'
+import { FfmpegCallError, check } from './ffmpeg.ts'
 
 /** +60 dBFS. No recording has such a sample, and all others would be attenuated to make it fit. */
 const LEVEL_MAX = 1_000
@@ -78,7 +78,7 @@ export class BlockMaker {
     if (this.#convert(frame)) return
     this.#drain() // the source has changed its rate, layout or sample format
     this.#converter = this.#openConverter(frame, layout)
-    if (!this.#convert(frame)) throw new CallError(AVERROR_INPUT_CHANGED, 'convert samples')
+    if (!this.#convert(frame)) throw new FfmpegCallError(AVERROR_INPUT_CHANGED, 'convert samples')
   }
 
   /** Adds up to `samplesMax` samples of silence, at most a block; returns how many it added. */

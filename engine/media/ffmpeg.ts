@@ -6,22 +6,22 @@ import { FFmpegError, Log } from 'node-av/lib'
 Log.setLevel(AV_LOG_QUIET)
 
 /** States what failed, with FFmpeg's reason. */
-export class CallError extends Error {
+export class FfmpegCallError extends Error {
   readonly code: number
-  constructor(code: number, doing: string) {
-    super(`FFmpeg could not ${doing}: ${reason(code)}`)
-    this.name = 'CallError'
+  constructor(code: number, action: string) {
+    super(`FFmpeg could not ${action}: ${reason(code)}`)
+    this.name = 'FfmpegCallError'
     this.code = code
   }
 }
 
 /**
  * Returns `code`, unless it is one of FFmpeg's error codes.
- * @param doing the action, such as `write the header`
- * @throws CallError
+ * @param action such as `write the header`
+ * @throws FfmpegCallError
  */
-export function check(code: number, doing: string): number {
-  if (code < 0) throw new CallError(code, doing)
+export function check(code: number, action: string): number {
+  if (code < 0) throw new FfmpegCallError(code, action)
   return code
 }
 
@@ -34,13 +34,18 @@ export function isDiskFull(error: unknown): boolean {
   return code === AVERROR_ENOSPC || code === 'ENOSPC'
 }
 
-/** Memory ran out, for FFmpeg or for an array of ours, for which Node 24 has words of its own. */
+/**
+ * Whether this is FFmpeg's ENOMEM or a failed array allocation, which Node 24 words differently.
+ */
 export const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof CallError
+  error instanceof FfmpegCallError
     ? error.code === AVERROR_ENOMEM
     : error instanceof Error && /allocation failed|Failed to allocate memory/.test(error.message)
 
-/** @throws CallError when memory ran out: that must not pass for the end of a file or for damage */
-export function assertInMemory(code: number): void {
+/**
+ * @throws FfmpegCallError if memory ran out, so that it is not mistaken for the end of the file or
+ *   for a corrupt file
+ */
+export function throwIfOutOfMemory(code: number): void {
   if (code === AVERROR_ENOMEM) check(code, 'read the file')
 }

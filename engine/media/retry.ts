@@ -44,7 +44,7 @@ interface RetryOptions {
   /** Which errors are transient (default: TransientError). */
   isTransient?: (error: unknown) => boolean
   /** Called after each transient failure. */
-  onAway?: () => void
+  onUnavailable?: () => void
 }
 
 /**
@@ -55,7 +55,7 @@ export async function withRetries<T>(
   attempt: () => Promise<T>,
   { retryDelaysMs }: Pick<RetryPolicy, 'retryDelaysMs'>,
   signal: AbortSignal,
-  { isTransient = isTransientError, onAway }: RetryOptions = {},
+  { isTransient = isTransientError, onUnavailable }: RetryOptions = {},
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
@@ -63,7 +63,7 @@ export async function withRetries<T>(
     } catch (error) {
       signal.throwIfAborted()
       if (!isTransient(error)) throw error
-      onAway?.()
+      onUnavailable?.()
       const delayMs = retryDelaysMs[failures]
       if (delayMs === undefined) throw error
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)

@@ -52,7 +52,7 @@ export class StoreOutage {
 
   /** Probes the store of the last failed transfer. */
   async isAway(): Promise<boolean> {
-    return this.#origin !== null && !(await answers(this.#origin))
+    return this.#origin !== null && !(await isReachable(this.#origin))
   }
 
   /** Reports that a transfer succeeded. */
@@ -68,7 +68,7 @@ export class StoreOutage {
       const pauseMs = this.#nextPauseMs
       this.#nextPauseMs = Math.min(pauseMs * 2, PAUSE_MS.most)
       await this.#wait(pauseMs, over.signal)
-    } while (!over.signal.aborted && !(await answers(origin)))
+    } while (!over.signal.aborted && !(await isReachable(origin)))
   }
 }
 
@@ -79,7 +79,7 @@ const waitAtMost = (ms: number, signal: AbortSignal) =>
  * Whether there is any response except "not now". A proxy may respond even if the store behind it
  * is down.
  */
-async function answers(url: string): Promise<boolean> {
+async function isReachable(url: string): Promise<boolean> {
   const waits = {
     connectMsMax: PROBE_MS_MAX,
     firstByteMsMax: PROBE_MS_MAX,

@@ -46,7 +46,7 @@ export async function loadAudioSep(folder: string, record: AudioSepRecord): Prom
     answers: 'text',
     stems: [],
     framesPerSecond,
-    framesOnProcessor: Math.ceil(CHUNK_SECONDS_MAX * framesPerSecond),
+    framesOnCpu: Math.ceil(CHUNK_SECONDS_MAX * framesPerSecond),
     sampleRate,
     chunkSecondsMax: CHUNK_SECONDS_MAX,
     overlapSecondsMax: OVERLAP_SECONDS_MAX,

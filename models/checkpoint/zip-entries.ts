@@ -119,7 +119,7 @@ function variableBytes(view: DataView, at: number, count: number): number {
 
 function readRecord(file: string, view: DataView, at: number): Record {
   const nameBytes = view.getUint16(at + 28, true)
-  const name = textOf(view, at + CENTRAL.bytes, nameBytes)
+  const name = decodeText(view, at + CENTRAL.bytes, nameBytes)
   const where = `${file}: entry ${name}`
   if (view.getUint16(at + 8, true) & ENCRYPTED) throw new Error(`${where} is encrypted`)
   const method = view.getUint16(at + 10, true)
@@ -172,7 +172,7 @@ function readEntry(
   return readBytes(file, dataStart + from, length, into)
 }
 
-const textOf = (view: DataView, start: number, length: number): string =>
+const decodeText = (view: DataView, start: number, length: number): string =>
   new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + start, length))
 
 function safeInteger(where: string, value: bigint): number {

@@ -39,7 +39,7 @@ export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
     answers: 'stems',
     stems: [...new Set(networks.flatMap(({ stems }) => stems))],
     framesPerSecond: (frames * sampleRate) / samples,
-    framesOnProcessor: frames,
+    framesOnCpu: frames,
     sampleRate,
     chunkSecondsMax: samples / sampleRate,
     fixedChunks: { samples, hop: Math.floor((1 - OVERLAP) * samples) },

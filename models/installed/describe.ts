@@ -9,7 +9,7 @@ type InstalledTraits = Pick<
   | 'answers'
   | 'stems'
   | 'framesPerSecond'
-  | 'framesOnProcessor'
+  | 'framesOnCpu'
   | 'chunkSecondsMax'
   | 'fixedChunks'
   | 'joining'

@@ -55,8 +55,8 @@ export const sidesOf = (
 ): Float32Array[][] => rows.map((row) => row.map((channel) => channels[channel]!))
 
 /**
- * The inverse of `sidesOf`, in the memory of `sides`. A channel that was on both sides becomes the
- * mean of the two.
+ * The inverse of `sidesOf`, in place (overwrites `sides`). A channel that was on both sides becomes
+ * the mean of the two.
  */
 export function channelsOf(
   sides: readonly (readonly Float32Array[])[],
@@ -65,7 +65,7 @@ export function channelsOf(
   const channels: Float32Array[] = []
   for (const [i, [left, right = left]] of rows.entries()) {
     const [first, second] = sides[i]! as [Float32Array, Float32Array | undefined]
-    if (second && left === right) addHalves(first, second)
+    if (second && left === right) averageInto(first, second)
     channels[left!] = first
     if (second && left !== right) channels[right!] = second
   }
@@ -73,6 +73,6 @@ export function channelsOf(
 }
 
 /** Replaces `first` by the mean of both. */
-function addHalves(first: Float32Array, second: Float32Array): void {
+function averageInto(first: Float32Array, second: Float32Array): void {
   for (let i = 0; i < first.length; i += 1) first[i] = (first[i]! + second[i]!) / 2
 }

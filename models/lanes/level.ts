@@ -9,11 +9,11 @@ export interface Level {
   deviation: number
 }
 
-/** Damaged samples, which are louder than this or not numbers, are read as silence. */
+/** Samples louder than this, and NaN, are damaged. */
 const SAMPLE_MAX = 1e6
 
 /** Returns the sample, or silence if it is damaged. */
-export const silenceDamage = (sample: number): number =>
+export const zeroIfDamaged = (sample: number): number =>
   Math.abs(sample) < SAMPLE_MAX ? sample : 0
 
 /** Measures sound block by block. Each block is summed about its own mean, to keep precision. */
@@ -29,7 +29,7 @@ export class LevelMeter {
     if (samples === 0) return
     const mono = new Float64Array(samples)
     for (const side of sides) {
-      for (let i = 0; i < samples; i += 1) mono[i]! += silenceDamage(side[i]!) / sides.length
+      for (let i = 0; i < samples; i += 1) mono[i]! += zeroIfDamaged(side[i]!) / sides.length
     }
     const mean = mono.reduce((sum, x) => sum + x, 0) / samples
     const squares = mono.reduce((sum, x) => sum + (x - mean) ** 2, 0)

@@ -1,7 +1,7 @@
 /** A lane that runs one pass of a network for each row of channels. */
 import { groupBy } from '../group-by.ts'
 import { channelsOf, rowsFor, sidesOf } from './channel-rows.ts'
-import { silenceDamage, levelOf, type Level } from './level.ts'
+import { zeroIfDamaged, levelOf, type Level } from './level.ts'
 import type { ChunkRequest, HeadResult, Lane } from '../model.ts'
 import { applySpans } from './span-gain.ts'
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
@@ -91,7 +91,7 @@ export class PassLane<Network> implements Lane {
     for (const [side, wave] of this.#rows[this.#row]!.entries()) {
       const start = side * samples + this.#before
       for (let i = 0; i < wave.length && deviation > 0; i += 1) {
-        flat[start + i] = (silenceDamage(wave[i]!) - mean) / deviation
+        flat[start + i] = (zeroIfDamaged(wave[i]!) - mean) / deviation
       }
       if (!mirrorsShort || wave.length <= Math.floor(samples / 2)) continue
       const last = start + wave.length - 1

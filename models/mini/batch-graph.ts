@@ -1,7 +1,7 @@
 /**
  * Computes the targets of a batch from the samples of its lanes, with two tensors going in and one
  * coming out. On a GPU the whole batch is one graph if its lanes have the same shape. Until that
- * graph exists, for mixed batches, and on a processor, each part is a graph of its own, because
+ * graph exists, for mixed batches, and on a CPU, each part is a graph of its own, because
  * parts recur more often than whole batches.
  */
 import { countOf } from '../checkpoint/stored-tensor.ts'

@@ -38,7 +38,7 @@ export interface GroupLanes<L> {
 /**
  * Groups the lanes of a batch.
  * @param together whether all lanes of one shape form a group, which gives a GPU few and large
- *   operations. Otherwise each mixture is a group, so that what a processor computes fits its
+ *   operations. Otherwise each mixture is a group, so that what a CPU computes fits its
  *   caches
  */
 export function planBatch<L extends PlannedLane>(

@@ -1,7 +1,7 @@
 /**
  * Removes inaudible low frequencies, such as a constant offset or rumble, without a phase shift.
  */
-import { silenceDamage } from '../lanes/level.ts'
+import { zeroIfDamaged } from '../lanes/level.ts'
 import type { Chunk } from '../model.ts'
 
 /** Hertz. The amplitude is halved here; 3 % remain at 15 Hz and 99 % at 30 Hz. */
@@ -44,7 +44,7 @@ export function highPass({ channels, sampleRate }: Chunk): Chunk {
 /** Fills `samples` in double precision, because at high sample rates the poles come close to 1. */
 function extend(wave: Float32Array, edge: number, samples: Float64Array): void {
   const { length } = wave
-  for (let i = 0; i < length; i += 1) samples[edge + i] = silenceDamage(wave[i]!)
+  for (let i = 0; i < length; i += 1) samples[edge + i] = zeroIfDamaged(wave[i]!)
   const [first, last] = [edge, edge + length - 1]
   for (let i = 1; i <= edge; i += 1) {
     samples[first - i] = 2 * samples[first]! - samples[first + i]!

@@ -67,8 +67,8 @@ const DESCRIPTION = {
   answers: 'text',
   stems: [],
   framesPerSecond: 31.25,
-  framesOnProcessor: 1_024,
-  framesOnSharedProcessor: 320, // one chunk
+  framesOnCpu: 1_024,
+  framesOnSharedCpu: 320, // one chunk
   sampleRate: null,
   frameSamples: 1,
   chunkSecondsMax: 10,

@@ -24,7 +24,7 @@ export function loadRoformer(folder: string, record: RoformerRecord): Model {
     answers: 'stems',
     stems,
     framesPerSecond: (frames * sampleRate) / samples,
-    framesOnProcessor: frames,
+    framesOnCpu: frames,
     sampleRate,
     chunkSecondsMax: samples / sampleRate,
     fixedChunks: { samples, hop: Math.floor(samples / config.overlaps) },

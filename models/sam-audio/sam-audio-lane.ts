@@ -30,7 +30,7 @@ export interface LanePlan {
 }
 
 /** The state from which a lane continues. */
-export type EnteredState = {
+export type NextState = {
   state: Tensor
   /** The last frames, which the next chunk shares: no tensor or one. */
   left: Tensor[]
@@ -95,8 +95,8 @@ export class SamAudioLane implements Lane, Flow {
     return this.#flow !== undefined
   }
 
-  /** Begins with a state that `entered` returned; from here on the lane owns the tensors. */
-  begin(flow: Omit<Flow, 'state'>, state: EnteredState, spans: readonly Span[] | undefined): void {
+  /** Begins with a state that `nextState` returned; from here on the lane owns the tensors. */
+  begin(flow: Omit<Flow, 'state'>, state: NextState, spans: readonly Span[] | undefined): void {
     this.#enter(flow, state)
     this.predictedSpans = spans
   }
@@ -134,25 +134,25 @@ export class SamAudioLane implements Lane, Flow {
    * Returns a state of the flow as the lane will continue from it. Changes nothing and may run out
    * of memory, so that a step can be retried.
    */
-  entered(state: Tensor): EnteredState {
+  nextState(state: Tensor): NextState {
     const { previous } = this.plan
     const index = this.hasBegun ? this.stepsDone - this.#encodingSteps + 1 : 0
-    const entered = previous ? inpaintOverlap(state, previous, index) : state
-    const [, frames = 0, channels = 0] = entered.shape
+    const next = previous ? inpaintOverlap(state, previous, index) : state
+    const [, frames = 0, channels = 0] = next.shape
     const kept = this.#overlapFrames
-    const left = kept > 0 ? [tf.slice(entered, [0, frames - kept, 0], [1, kept, channels])] : []
-    return { state: entered, left }
+    const left = kept > 0 ? [tf.slice(next, [0, frames - kept, 0], [1, kept, channels])] : []
+    return { state: next, left }
   }
 
-  /** Ends a step with the result of `entered`; from here on the lane owns its tensors. */
-  advance(state: EnteredState): void {
+  /** Ends a step with the result of `nextState`; from here on the lane owns its tensors. */
+  advance(state: NextState): void {
     const { base, memory, state: last } = this.#begun
     this.#enter({ base, memory }, state)
     this.stepsDone += 1
     last.dispose()
   }
 
-  #enter({ base, memory }: Omit<Flow, 'state'>, { state, left }: EnteredState): void {
+  #enter({ base, memory }: Omit<Flow, 'state'>, { state, left }: NextState): void {
     this.#flow = { base, memory, state }
     this.#left.push(...left)
   }

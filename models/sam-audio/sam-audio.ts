@@ -15,7 +15,7 @@ import {
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
-import { silenceDamage } from '../lanes/level.ts'
+import { zeroIfDamaged } from '../lanes/level.ts'
 import { placeTarget } from '../lanes/place-target.ts'
 import { native, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { sha256Of } from '../checkpoint/sha256.ts'
@@ -30,7 +30,7 @@ import { loadJudge, type Judge } from './judge/judge.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './flow/noise.ts'
 import { timesOf } from './flow/ode.ts'
-import { STEPS, SamAudioLane, type EnteredState, type LanePlan } from './sam-audio-lane.ts'
+import { STEPS, SamAudioLane, type NextState, type LanePlan } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulateEmbedding, type EmbedTime } from './flow/time-embedding.ts'
@@ -88,7 +88,7 @@ function describe({ codec, transformer }: SamAudioConfig) {
     answers: 'text' as const,
     stems: [],
     framesPerSecond,
-    framesOnProcessor: 4_096,
+    framesOnCpu: 4_096,
     sampleRate: codec.sampleRate,
     frameSamples: hop,
     chunkSecondsMax: Math.min(CHUNK_SECONDS_MAX, transformer.positionsMax / framesPerSecond),
@@ -164,16 +164,16 @@ class SamAudio implements Model {
     const all = lanes.map(ownLane)
     const encoding = all.filter(({ leftToEncode }) => leftToEncode !== undefined)
     const flowing = all.filter(({ stride }) => stride !== undefined)
-    const ended = all.filter(
+    const decoding = all.filter(
       ({ leftToEncode, stride }) => leftToEncode === undefined && stride === undefined,
     )
     // Anything that may fail comes before any lane advances, so that the step can be retried.
     for (const lane of encoding) this.#encode(lane)
-    const waves = ended.map((lane) => this.#decode(lane))
+    const waves = decoding.map((lane) => this.#decode(lane))
     const states = flowing.length > 0 ? this.#flow(flowing) : []
     for (const lane of encoding) lane.endEncodingStep()
     for (const [i, lane] of flowing.entries()) lane.advance(states[i]!)
-    for (const [i, lane] of ended.entries()) lane.append(...waves[i]!)
+    for (const [i, lane] of decoding.entries()) lane.append(...waves[i]!)
   }
 
   close(lane: Lane): HeadResult[] {
@@ -270,11 +270,11 @@ class SamAudio implements Model {
       const isPredicted = request.predictSpans && request.spans.length === 0
       const predictedSpans = isPredicted ? this.#predictSpans(features, request.prompt) : undefined
       const spans = predictedSpans ?? request.spans
-      const { entered, ...flow } = tf.tidy(() => {
+      const { nextState, ...flow } = tf.tidy(() => {
         const { state, ...rest } = this.#flowOf({ ...request, spans }, features)
-        return { ...rest, entered: lane.entered(state) }
+        return { ...rest, nextState: lane.nextState(state) }
       })
-      lane.begin(flow, entered, predictedSpans)
+      lane.begin(flow, nextState, predictedSpans)
     } finally {
       features.dispose()
     }
@@ -299,11 +299,11 @@ class SamAudio implements Model {
   }
 
   /** Takes one step of the flows. If memory runs out, no tensors are left behind. */
-  #flow(lanes: readonly SamAudioLane[]): EnteredState[] {
+  #flow(lanes: readonly SamAudioLane[]): NextState[] {
     const strides = lanes.map(({ stride }) => stride!)
     return tf.tidy(() => {
       const states = stepFlows(this.#parts.network.velocity, this.#embedTime, lanes, strides)
-      return lanes.map((lane, row) => lane.entered(states[row]!))
+      return lanes.map((lane, row) => lane.nextState(states[row]!))
     })
   }
 
@@ -328,7 +328,7 @@ class SamAudio implements Model {
   #checkChunk(chunk: Chunk): Float32Array[] {
     const { sampleRate, chunkSecondsMax } = this.description
     assertChunk(chunk, sampleRate, chunkSecondsMax * sampleRate!)
-    return chunk.channels.map((wave) => wave.map(silenceDamage))
+    return chunk.channels.map((wave) => wave.map(zeroIfDamaged))
   }
 }
 
@@ -346,16 +346,16 @@ export function meanOf(channels: readonly Float32Array[]): Float32Array {
  */
 function consistency(mixture: Float32Array, target: Float32Array, residual: Float32Array): number {
   let power = 0
-  let missed = 0
+  let errorPower = 0
   for (const [i, sample] of mixture.entries()) {
     power += sample ** 2
-    missed += (sample - target[i]! - residual[i]!) ** 2
+    errorPower += (sample - target[i]! - residual[i]!) ** 2
   }
-  return 10 * Math.log10((power + POWER_LEAST) / (missed + POWER_LEAST))
+  return 10 * Math.log10((power + POWER_MIN) / (errorPower + POWER_MIN))
 }
 
 /** Keeps the score of silence finite. */
-const POWER_LEAST = 1e-10
+const POWER_MIN = 1e-10
 
 function ownLane(lane: Lane): SamAudioLane {
   if (lane instanceof SamAudioLane) return lane

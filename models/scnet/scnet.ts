@@ -26,7 +26,7 @@ export function loadScnet(folder: string, record: ScnetRecord): Model {
     answers: 'stems',
     stems: sources,
     framesPerSecond: (frames * sampleRate) / samples,
-    framesOnProcessor: frames,
+    framesOnCpu: frames,
     sampleRate,
     chunkSecondsMax: samples / sampleRate,
     // Neighbours share a fade; the reference begins a chunk four times within another's length.

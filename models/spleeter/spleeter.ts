@@ -29,7 +29,7 @@ export function loadSpleeter(folder: string, record: SpleeterRecord): Model {
     answers: 'stems',
     stems,
     framesPerSecond: (frames * sampleRate) / samples,
-    framesOnProcessor: frames,
+    framesOnCpu: frames,
     sampleRate,
     chunkSecondsMax: samples / sampleRate,
     fixedChunks: { samples, hop: samples - (OVERLAP_FRAMES * window) / HOPS_PER_WINDOW },

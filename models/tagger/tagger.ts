@@ -30,7 +30,7 @@ const DESCRIPTION = {
   answers: 'text',
   stems: [],
   framesPerSecond: 1 / STEP_SECONDS,
-  framesOnProcessor: PIECE_STEPS,
+  framesOnCpu: PIECE_STEPS,
   sampleRate: null,
   frameSamples: 1,
   chunkSecondsMax: PIECE_STEPS * STEP_SECONDS,

@@ -1,17 +1,17 @@
 /**
  * Matrix products in bfloat16. A network is written only once; its matrices determine the precision
  * of its products. Tensors in between are float32, because TensorFlow's elementwise kernels are
- * several times as fast on those on a processor. Only tensors that go straight from one product to
+ * several times as fast on those on a CPU. Only tensors that go straight from one product to
  * the next stay in bfloat16.
  */
-import { hasInstructions } from './processor.ts'
+import { hasInstructions } from './cpu.ts'
 import type { Precision, PrecisionChoice } from './precision.ts'
 import { deviceKind, isBfloat16, toBfloat16, toFloat32, type Tensor } from './tensor.ts'
 
 export const choosePrecision = (choice: PrecisionChoice): Precision =>
   choice === 'auto' ? (isBfloat16Fast() ? 'bfloat16' : 'float32') : choice
 
-/** Without special instructions, bfloat16 is slower than float32 on a processor. */
+/** Without special instructions, bfloat16 is slower than float32 on a CPU. */
 function isBfloat16Fast(): boolean {
   return deviceKind() === 'gpu' || hasInstructions(/\b(avx512_bf16|amx_bf16)\b/)
 }

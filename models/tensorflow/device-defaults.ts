@@ -34,8 +34,8 @@ const NVCC = fileURLToPath(new URL('../../.runtime/tensorflow/nvidia/cuda_nvcc',
 const COMMAND_BUFFERS = 'FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL'
 
 /**
- * XLA's compiled GPU code goes to the cache folder of set-up. Code for processors is not cached,
- * since XLA warns that another processor may be unable to run it.
+ * XLA's compiled GPU code goes to the cache folder of set-up. Code for CPUs is not cached,
+ * since XLA warns that another CPU may be unable to run it.
  */
 function xlaDefaults({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment, nvcc: string) {
   const caches = XDG_CACHE_HOME || join(homedir(), '.cache')

@@ -8,7 +8,7 @@ import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
 import type { Attribute, Binding, NativeTensor } from './binding.ts'
 import { withConstants } from './constants.ts'
 import { deviceDefaults } from './device-defaults.ts'
-import { hasInstructions } from './processor.ts'
+import { hasInstructions } from './cpu.ts'
 import { tensorFloat32In } from './tensor-float-32.ts'
 
 export type {
@@ -66,7 +66,7 @@ export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =
   device === 'cpu' && hasCuda
     ? [
         'set up for a GPU (cuda), but the native library found none and computes on the ' +
-          'processor, many times slower: check the driver (nvidia-smi); the command doctor says ' +
+          'CPU, many times slower: check the driver (nvidia-smi); the command doctor says ' +
           'what is missing',
       ]
     : []
@@ -106,7 +106,7 @@ export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): Te
 
 /**
  * Softmax over the last axis. oneDNN's takes a third of the time where it exists; for bfloat16 it
- * needs a processor with AVX-512.
+ * needs a CPU with AVX-512.
  */
 export function softmax(x: TensorFlow.Tensor): TensorFlow.Tensor {
   const isOneDnn = !native.isUsingGpuDevice && process.arch === 'x64'
@@ -125,7 +125,7 @@ export function gateWithSigmoid(y: TensorFlow.Tensor, x: TensorFlow.Tensor): Ten
   return execute('SoftplusGrad', [typeOf(x)], [y, x])
 }
 
-/** Whether `lstm` can be called; our binding has it for processors with AVX2. */
+/** Whether `lstm` can be called; our binding has it for CPUs with AVX2. */
 export const hasLstm = (): boolean =>
   !native.isUsingGpuDevice && hasInstructions(/\bavx2\b/) && hasInstructions(/\bfma\b/)
 

@@ -190,7 +190,7 @@ async function developersView({ t, winnow, browser }: Place): Promise<void> {
   const form = page.getByRole('form', { name: 'Send a test' })
   await form.getByLabel('Address').fill(`${receiver.url}/hook`)
   await form.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByText(/Delivered in \d+ ms, answered with 204/).waitFor()
+  await page.getByText(/Delivered in \d+ ms, status 204/).waitFor()
   const attempts = page.getByRole('region', { name: 'Attempts to deliver' })
   await attempts.getByRole('cell', { name: 'delivered, 204' }).waitFor()
 

@@ -75,18 +75,23 @@ export class EngineMedia implements JobMedia {
 
   removeFolder: JobMedia['removeFolder'] = async (folder) => void this.folders.delete(folder)
 
-  fetchSource: JobMedia['fetchSource'] = async ({ url, path, signal, onAway }) => {
+  fetchSource: JobMedia['fetchSource'] = async ({ url, path, signal, onUnavailable }) => {
     const fetchOnce = async () => {
       const { status } = await this.#parts.exchange('GET', url).catch((cause: unknown) => {
         throw new SourceUnavailableError('away', { cause })
       })
-      if (isTemporaryStatus(status)) throw new SourceUnavailableError(`it answered ${status}`)
+      if (isTemporaryStatus(status)) throw new SourceUnavailableError(`it returned ${status}`)
       if (status !== 200) throw new ServiceError('MEDIA_FETCH_FAILED')
       this.#facts.set(path, this.#parts.factsOf(url))
       return 1
     }
     try {
-      return await withRetries(fetchOnce, RETRY_POLICY, signal, onAway ? { onAway } : {})
+      return await withRetries(
+        fetchOnce,
+        RETRY_POLICY,
+        signal,
+        onUnavailable ? { onUnavailable } : {},
+      )
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     }
@@ -129,7 +134,7 @@ export class EngineMedia implements JobMedia {
   }
 
   uploadOutput: JobMedia['uploadOutput'] = async (options) => {
-    const { url, attemptId, signal, onAway } = options
+    const { url, attemptId, signal, onUnavailable } = options
     const uploadHeaders = { [ATTEMPT_HEADER]: attemptId }
     const uploadOnce = async () => {
       const answer = await this.#parts
@@ -139,12 +144,17 @@ export class EngineMedia implements JobMedia {
         })
       const { status, headers } = answer
       if (status === 409) throw new UploadRefusedError()
-      if (isTemporaryStatus(status)) throw new UploadUnavailableError(`it answered ${status}`)
+      if (isTemporaryStatus(status)) throw new UploadUnavailableError(`it returned ${status}`)
       if (status !== 200) throw new Error(`the media store refused an output: ${status}`)
       return headers[PLACE_HEADER]
     }
     try {
-      return await withRetries(uploadOnce, LONG_RETRY_POLICY, signal, onAway ? { onAway } : {})
+      return await withRetries(
+        uploadOnce,
+        LONG_RETRY_POLICY,
+        signal,
+        onUnavailable ? { onUnavailable } : {},
+      )
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     }

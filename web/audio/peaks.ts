@@ -1,13 +1,13 @@
 /** Peaks in the form that wavesurfer.js draws, from the service or from a decoded buffer. */
 
 import type { Waveform } from '../../clients/typescript/client.ts'
-import { planesOf as samplesOf } from './decode.ts'
+import { planesOf } from './decode.ts'
 
 /** How many samples share a peak, which is finer than a pixel at the largest zoom. */
 const PEAK_SAMPLES = 8
 
 /** Alternates the minimum and maximum of each bucket, for each channel, from -1 to 1. */
-export function planesOf({ channels, length, data }: Waveform): Float32Array[] {
+export function planesOfWaveform({ channels, length, data }: Waveform): Float32Array[] {
   return Array.from({ length: channels }, (_, channel) => {
     const plane = new Float32Array(2 * length)
     for (let bucket = 0; bucket < length; bucket += 1) {
@@ -25,7 +25,7 @@ export function planesOf({ channels, length, data }: Waveform): Float32Array[] {
  * standard requires.
  */
 export const magnitudesOf = (buffer: AudioBuffer): Float32Array[] =>
-  samplesOf(buffer).map((plane) => {
+  planesOf(buffer).map((plane) => {
     const peaks = new Float32Array(Math.ceil(plane.length / PEAK_SAMPLES))
     for (let i = 0; i < plane.length; i += 1) {
       const at = Math.floor(i / PEAK_SAMPLES)

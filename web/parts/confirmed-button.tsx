@@ -5,13 +5,13 @@ interface ConfirmedButtonProps {
   /** For example `Revoke`. */
   action: string
   /** What it acts on, for people who cannot see the row. */
-  of: string
+  target: string
   /** Resolves with what to show; null if the page shows the change anyway. */
   act(): Promise<ComponentChildren>
 }
 
 /** Acts when it is pressed a second time. */
-export function ConfirmedButton({ action, of, act }: ConfirmedButtonProps) {
+export function ConfirmedButton({ action, target, act }: ConfirmedButtonProps) {
   const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState<ComponentChildren>(null)
   const [problem, setProblem] = useState('')
@@ -24,7 +24,7 @@ export function ConfirmedButton({ action, of, act }: ConfirmedButtonProps) {
     <>
       <button
         type="button"
-        aria-label={`${isSure ? 'Really ' : ''}${action} ${of}`}
+        aria-label={`${isSure ? 'Really ' : ''}${action} ${target}`}
         onClick={press}
         onBlur={() => setSure(false)}
       >

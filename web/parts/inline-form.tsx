@@ -24,7 +24,7 @@ export const InlineForm = ({ label, send, onInput, children }: InlineFormProps) 
 )
 
 /** Returns the text in a field of a form. */
-export const textOf = (fields: FormData, name: string): string =>
+export const fieldText = (fields: FormData, name: string): string =>
   (fields.get(name) as string).trim()
 
 /**

@@ -39,7 +39,7 @@ export function detailOf(current: Status | null): string {
  * Both, for example `separating, 45 %, about 20 s left`; for a completed request also which sounds
  * were not found with certainty.
  */
-export const textOf = (current: Status | null): string => {
+export const statusText = (current: Status | null): string => {
   const missed = current?.findings?.filter(({ state }) => state !== 'found') ?? []
   const messages = missed.map(({ message }) => message)
   const state = [stateOf(current), detailOf(current)].filter(Boolean).join(', ')

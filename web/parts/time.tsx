@@ -5,20 +5,20 @@ const inFull = (iso: string): string =>
 
 /**
  * Formats a time for the reader's locale.
- * @param of ISO 8601
+ * @param at ISO 8601
  */
-export const Time = ({ of }: { of: string }) => (
-  <time class="quiet" dateTime={of}>
-    {inFull(of)}
+export const Time = ({ at }: { at: string }) => (
+  <time class="quiet" dateTime={at}>
+    {inFull(at)}
   </time>
 )
 
 /**
  * Formats a past time as briefly as still clear.
- * @param of ISO 8601
+ * @param at ISO 8601
  */
-export const PastTime = ({ of }: { of: string }) => (
-  <time class="quiet" dateTime={of} title={inFull(of)}>
-    {fittingTime(new Date(of), new Date())}
+export const PastTime = ({ at }: { at: string }) => (
+  <time class="quiet" dateTime={at} title={inFull(at)}>
+    {fittingTime(new Date(at), new Date())}
   </time>
 )

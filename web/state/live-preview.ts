@@ -8,7 +8,7 @@ import { createLane, type LaneSound } from '../audio/lane.ts'
 import { Mixer } from '../audio/mixer.ts'
 import { stateOf, type MixerState } from '../audio/mixer-state.ts'
 import { isOgg } from '../audio/ogg.ts'
-import { planesOf } from '../audio/peaks.ts'
+import { planesOfWaveform } from '../audio/peaks.ts'
 import { segmentReader, streamedSounds, type SegmentReader } from '../audio/sounds.ts'
 import { preferredOutputOf } from './chosen-task.ts'
 import { currentClient } from './credential.ts'
@@ -98,7 +98,7 @@ export class LivePreview {
   #show({ peaks }: Head, duration: number): void {
     const waveforms = [peaks.mixture, ...peaks.targets, peaks.residual]
     const sounds = waveforms.map((waveform, i): LaneSound => ({
-      drawn: planesOf(lengthen(waveform, duration)),
+      drawn: planesOfWaveform(lengthen(waveform, duration)),
       ...peaks.preview.levels[i]!,
     }))
     const mixer = this.mixer.peek()

@@ -7,7 +7,7 @@ import { createLane, type LaneSound, type Output } from '../audio/lane.ts'
 import { Mixer } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { decodesPreviews } from '../audio/ogg.ts'
-import { magnitudesOf, planesOf } from '../audio/peaks.ts'
+import { magnitudesOf, planesOfWaveform } from '../audio/peaks.ts'
 import { segmentReader, streamedSounds, wholeSounds, type Sounds } from '../audio/sounds.ts'
 import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
@@ -97,7 +97,7 @@ export async function load(
     const waveforms = [peaks.mixture, ...peaks.targets, peaks.residual]
     const gain = fromDb(result.data.gain_db ?? 0)
     const lanes = waveforms.map((waveform, i) => ({
-      drawn: planesOf(waveform),
+      drawn: planesOfWaveform(waveform),
       peak: gain * index.levels[i]!.peak,
       loudness: gain * index.levels[i]!.loudness,
     }))

@@ -20,7 +20,7 @@ import {
   type Source,
 } from './draft.ts'
 import { forgetSource, keepSource, loadSource } from './source-cache.ts'
-import { nameOf, placeOf, submit, type Submit } from './submit.ts'
+import { sourceName, placeOf, submit, type Submit } from './submit.ts'
 import { taskMetadata, taskSide, chooseTask } from './chosen-task.ts'
 
 export type RequestListItem = RequestList['data'][number]
@@ -63,11 +63,11 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    const [name, prompts] = [nameOf(chosen), filledPrompts()]
+    const [name, prompts] = [sourceName(chosen), filledPrompts()]
     const idempotencyKey = newIdempotencyKey()
     const submission = { input: { ...inputOf(place), ...taskSide() }, ...taskMetadata() }
-    const submitting = { ...submission, idempotencyKey, name, prompts, options: formOptions() }
-    await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
+    const openSubmit = { ...submission, idempotencyKey, name, prompts, options: formOptions() }
+    await submitAndOpen(openSubmit, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
 
@@ -86,7 +86,7 @@ export async function send(work: (abort: AbortController) => Promise<void>): Pro
 }
 
 /** A submit as this tab remembers it until it is answered. */
-interface Submitting extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'options'> {
+interface OpenSubmit extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'options'> {
   /** A canceled submit is repeated all the same, to learn which request to cancel. */
   isCanceled?: boolean
 }
@@ -98,18 +98,18 @@ const KEY = 'winnow-submit'
  * @param bytes the media, to be kept for a reload
  */
 export async function submitAndOpen(
-  submitting: Submitting,
+  openSubmit: OpenSubmit,
   bytes: Blob | null,
   abort: AbortController,
 ): Promise<void> {
-  const keep = (value: Submitting) => sessionStorage.setItem(KEY, JSON.stringify(value))
-  keep(submitting)
-  abort.signal.addEventListener('abort', () => keep({ ...submitting, isCanceled: true }))
+  const keep = (value: OpenSubmit) => sessionStorage.setItem(KEY, JSON.stringify(value))
+  keep(openSubmit)
+  abort.signal.addEventListener('abort', () => keep({ ...openSubmit, isCanceled: true }))
   sending.value = { part: 1, abort }
   try {
-    const id = await submit(submitting, abort.signal)
+    const id = await submit(openSubmit, abort.signal)
     if (bytes) await keepSource(id, bytes)
-    const { name, prompts, options } = submitting
+    const { name, prompts, options } = openSubmit
     openRequest({ id, name, prompts, options, original: bytes ?? (await loadSource(id)) })
     forgetSubmit()
   } catch (error) {
@@ -124,10 +124,10 @@ export const forgetSubmit = (): void => sessionStorage.removeItem(KEY)
 async function resumeSubmit(): Promise<void> {
   const stored = sessionStorage.getItem(KEY)
   if (stored === null || sending.peek()) return
-  const submitting = JSON.parse(stored) as Submitting
+  const openSubmit = JSON.parse(stored) as OpenSubmit
   await send((abort) => {
-    if (submitting.isCanceled) abort.abort()
-    return submitAndOpen(submitting, null, abort)
+    if (openSubmit.isCanceled) abort.abort()
+    return submitAndOpen(openSubmit, null, abort)
   })
 }
 

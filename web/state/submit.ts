@@ -74,5 +74,5 @@ function ignoreEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }
 
-export const nameOf = (chosen: Source): string =>
+export const sourceName = (chosen: Source): string =>
   chosen.kind === 'address' ? (chosen.url.split('/').pop() ?? chosen.url) : chosen.name

@@ -7,8 +7,8 @@ import type { Run } from '../options.ts'
 export const doctorPart: Run = async function* () {
   let text = ''
   const stdout = { write: (more: string) => void (text += more) }
-  const words = ['--role', 'engine', '--json']
-  await doctor(words, { ...processIo(), stdout, stderr: stdout })
+  const args = ['--role', 'engine', '--json']
+  await doctor(args, { ...processIo(), stdout, stderr: stdout })
   const { findings } = JSON.parse(text) as { findings: Finding[] }
   yield* findings.map(({ name, severity, found }) => ({ name, severity, found }))
 }

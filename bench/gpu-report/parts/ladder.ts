@@ -38,7 +38,7 @@ export const ladderPart = (step: LadderStep): Run =>
     }
   }
 
-/** All models, with SAM-Audio's base size; on a processor only the tiny size of the tests. */
+/** All models, with SAM-Audio's base size; on a CPU only the tiny size of the tests. */
 const modelsOf = ({ sizes }: Options): string[] =>
   sizes.includes('tiny') ? ['tiny'] : ['mini', 'htdemucs', 'audiosep', 'base']
 
@@ -59,9 +59,9 @@ async function loadModel(
   return (batch) => {
     const inputs = separator.inputs(batch)
     return () => {
-      const answer = tf.tidy(() => separator.separate(...inputs))
-      const values = answer.dataSync<'float32'>()
-      answer.dispose()
+      const output = tf.tidy(() => separator.separate(...inputs))
+      const values = output.dataSync<'float32'>()
+      output.dispose()
       return values
     }
   }

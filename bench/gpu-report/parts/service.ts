@@ -1,7 +1,7 @@
 /** Measures whole requests through gateway, broker and engine: many at once, and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processorSeconds, threadSeconds } from '../../process-usage.ts'
+import { cpuSeconds, threadSeconds } from '../../process-usage.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 import { createScope } from '../../../test/support/processes/scope.ts'
 import { noise } from '../../../test/support/media/signals.ts'
@@ -34,7 +34,7 @@ async function* requestsAtOnce(
   const separate = () => separateFile(winnow, file, { prompt: 'rain' })
   await separate()
   for (const count of requests) {
-    const before = processorTimes(winnow)
+    const before = cpuTimes(winnow)
     const taken: number[] = []
     for (let turn = 0; turn < TURNS && hasTime(); turn += 1) {
       const startedAt = performance.now()
@@ -43,8 +43,8 @@ async function* requestsAtOnce(
     }
     const [first, best] = [taken[0], Math.min(...taken)]
     if (first === undefined) break
-    const after = processorTimes(winnow)
-    const cost = (name: keyof ProcessorTimes) =>
+    const after = cpuTimes(winnow)
+    const cost = (name: keyof CpuTimes) =>
       (1_000 * (after[name] - before[name])) / (count * taken.length)
     yield {
       engines: winnow.engines.length,
@@ -63,16 +63,16 @@ async function* requestsAtOnce(
   }
 }
 
-type ProcessorTimes = ReturnType<typeof processorTimes>
+type CpuTimes = ReturnType<typeof cpuTimes>
 
-/** Processor seconds used by each. Whatever was busy all the time is the bottleneck. */
-function processorTimes({ gateway, engines }: Winnow) {
+/** CPU seconds used by each. Whatever was busy all the time is the bottleneck. */
+function cpuTimes({ gateway, engines }: Winnow) {
   const pids = engines.map(({ child }) => child.pid!)
-  const spent = pids.map(processorSeconds)
+  const spent = pids.map(cpuSeconds)
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   const { user, system } = process.cpuUsage()
   return {
-    gateway: processorSeconds(gateway.child.pid!).own,
+    gateway: cpuSeconds(gateway.child.pid!).own,
     engine: sum(spent.map(({ own }) => own)),
     engineMain: sum(pids.map((pid) => threadSeconds(pid))),
     media: sum(spent.map(({ children }) => children)),

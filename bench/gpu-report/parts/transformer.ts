@@ -116,7 +116,7 @@ function evaluate(
   batch: number,
   frames: number,
 ): Float32Array {
-  const answer = tf.tidy(() => {
+  const output = tf.tidy(() => {
     const rows = (length: number) =>
       native.binding.givesShapesAlone
         ? tf.zeros([batch, length, dim])
@@ -125,8 +125,8 @@ function evaluate(
     const [x, memory] = [rows(frames), rows(WORDS)]
     return transformer.forward({ x, memory, time, frames: null, textKeys: null })
   })
-  const values = answer.dataSync<'float32'>()
-  answer.dispose()
+  const values = output.dataSync<'float32'>()
+  output.dispose()
   return values
 }
 

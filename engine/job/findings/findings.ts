@@ -12,7 +12,7 @@ import { fewSpans, mergeSpans, probabilityOf, type TaggedSound } from './tagged-
 import { qualityOf } from './target-quality.ts'
 
 /** -100 dB; anything softer is silence. */
-const GAIN_LEAST = 1e-5
+const GAIN_MIN = 1e-5
 
 /** A sound of a prompt, and what was found out about it. */
 export interface SoundEvidence {
@@ -55,7 +55,7 @@ export function findingOf({ work, tagged }: Pick<SoundEvidence, 'work' | 'tagged
 /** Returns by how many dB a target was softened at most, because its sound seems absent. */
 export function softenedDb(work: readonly Pick<ChunkFinding, 'presenceGain'>[]): number {
   const softest = Math.min(1, ...work.map(({ presenceGain = 1 }) => presenceGain))
-  return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
+  return softest < 1 ? -20 * Math.log10(Math.max(GAIN_MIN, softest)) : 0
 }
 
 /** From the least certain to the most certain. */

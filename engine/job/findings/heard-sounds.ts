@@ -4,7 +4,7 @@ import { HEARD_SOUNDS_MAX, type HeardSound } from '../../../shared/heard-sounds.
 import type { TaggedFile } from './tagged-file.ts'
 
 /** Sounds are listed only if they are more probable than not. */
-const MATCH_LEAST = 0.5
+const MATCH_MIN = 0.5
 
 /**
  * Lists sounds by the share of the file that they fill, largest first. A group is listed if
@@ -30,7 +30,7 @@ export function heardSounds(file: TaggedFile): HeardSound[] {
 
 function occurrencesOf(file: TaggedFile, name: string): HeardSound[] {
   const sound = file.sound(name)
-  if (!sound || sound.unasked < MATCH_LEAST) return []
+  if (!sound || sound.unasked < MATCH_MIN) return []
   const { spans, share, unasked: match } = sound
   return [{ name, spans, share, match }]
 }

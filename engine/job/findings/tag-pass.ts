@@ -29,7 +29,7 @@ interface Piece {
   tagged: Promise<HeadResult[]>
 }
 
-const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
+const entryName = (firstStep: number): string => `${TAGGER}/${firstStep}`
 
 export class TagPass {
   readonly #owner: LaneOwner
@@ -86,7 +86,7 @@ export class TagPass {
     const { checkpoint, onFailed } = this.#deps
     const firstStep = chunk.startSample / this.#stepSamples
     const tag = () => this.#tag(chunk)
-    const tagged = checkpoint?.recall(nameOf(firstStep), tag) ?? tag()
+    const tagged = checkpoint?.recall(entryName(firstStep), tag) ?? tag()
     tagged.catch(onFailed) // it is awaited later, in order
     this.#inFlight.push({ firstStep, tagged })
     if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
@@ -105,7 +105,7 @@ export class TagPass {
   async #settleFirst(): Promise<void> {
     const { firstStep, tagged } = this.#inFlight[0]!
     const results = await tagged
-    await this.#deps.checkpoint?.keep(nameOf(firstStep), results)
+    await this.#deps.checkpoint?.keep(entryName(firstStep), results)
     const [result] = results
     this.#inFlight.shift()
     this.#answers.push({ firstStep, logits: result!.tags! })

@@ -17,7 +17,7 @@ interface OutputsContext {
   seconds: number
   names: readonly OutputName[]
   isLfeFull: boolean
-  onPicture: OutputsOptions['onPicture']
+  onVideoProgress: OutputsOptions['onVideoProgress']
   onLive: LivePreviewOptions['onStored']
   reporter: { log(message: string): void }
   signal: AbortSignal
@@ -34,7 +34,8 @@ export async function openOutputs(
   context: OutputsContext,
   { media, log }: { media: JobMedia; log: Logger },
 ): Promise<OpenedOutputs> {
-  const { folder, sourcePath, mixture, names, isLfeFull, onPicture, reporter, signal } = context
+  const { folder, sourcePath, mixture, names, isLfeFull, onVideoProgress, reporter, signal } =
+    context
   const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
   const { output_format: format } = job.options
   const live = livePreviewOf(job, context, { media, log })
@@ -50,7 +51,7 @@ export async function openOutputs(
     onLivePart: live?.add,
     signal,
     log: reporter.log,
-    onPicture,
+    onVideoProgress,
   })
   return { outputs, live }
 }

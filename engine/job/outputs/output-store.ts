@@ -24,10 +24,10 @@ export function createStore(
   return async (part, path, contentType) => {
     const url = urls[part]
     if (url === undefined) throw new Error(`the job has no address for ${part}`)
-    const onAway = () => store.reportFailure(url)
+    const onUnavailable = () => store.reportFailure(url)
     const name = handOverName(sharedFolder, path)
     const handOver = gateway && name ? () => gateway.give(part, name) : undefined
-    const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
+    const upload = { url, path, contentType, attemptId, signal, onUnavailable, handOver }
     const place = await inTraceSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
     store.reportSuccess()
     return place

@@ -14,7 +14,7 @@ import type { SeparatedSounds } from './mix.ts'
 import type { SoundsOptions } from './output-sounds.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
 import { trackPath, type LocalFile } from './output-writer.ts'
-import type { PictureProgress } from '../../media/write/picture-progress.ts'
+import type { VideoProgress } from '../../media/write/video-progress.ts'
 import type { PreparedVideo } from '../../media/write/prepare-video.ts'
 import { VideoProcess } from '../../media/process/video-process.ts'
 
@@ -29,7 +29,7 @@ export interface OutputsOptions extends Omit<SoundsOptions, 'hasTracks' | 'isLiv
   signal: AbortSignal
   log(message: string): void
   /** Called while the picture is re-encoded, and once more at its end. */
-  onPicture(progress: PictureProgress): void
+  onVideoProgress(progress: VideoProgress): void
 }
 
 /** Stores a complete file; returns its location, if it has one of its own. */
@@ -47,7 +47,7 @@ export class Outputs {
   readonly #signal: AbortSignal
   readonly #encoding: TraceSpan
   /** Null without a picture. */
-  readonly #pictures: VideoProcess | null
+  readonly #videoProcess: VideoProcess | null
   /** Null without a picture, or if an MP4 could not show it. */
   readonly #video: Promise<PreparedVideo | null>
   #sounds!: SoundsInThread
@@ -56,7 +56,7 @@ export class Outputs {
     this.#options = options
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
     this.#encoding = beginTraceSpan('encode')
-    this.#pictures =
+    this.#videoProcess =
       options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
     this.#video = this.#prepareVideo()
     this.#video.catch(() => undefined) // awaited at the end; marked as handled until then
@@ -108,7 +108,7 @@ export class Outputs {
       storeSome('preview'),
       ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
     ])
-    this.#pictures?.close()
+    this.#videoProcess?.close()
     const outputs = [...sounds.keys()].map((name, i) => [name, stored[i]])
     return {
       ...(Object.fromEntries(outputs) as OutputsResult),
@@ -147,18 +147,21 @@ export class Outputs {
     if (!video) return null
     const { folder } = this.#options
     const path = join(folder, `${name}_video`)
-    const making = this.#pictures!.mux({ video, audioPath: trackPath(folder, name), path })
+    const making = this.#videoProcess!.mux({ video, audioPath: trackPath(folder, name), path })
     return this.#orNull(`${name} video`, making)
   }
 
   async #prepareVideo(): Promise<PreparedVideo | null> {
-    const { videoPath: path, soundIndex, track, folder, log, onPicture } = this.#options
+    const { videoPath: path, soundIndex, track, folder, log, onVideoProgress } = this.#options
     if (path === null) return null
-    const preparing = this.#pictures!.prepare({ path, soundIndex, track, folder }, onPicture)
+    const preparing = this.#videoProcess!.prepare(
+      { path, soundIndex, track, folder },
+      onVideoProgress,
+    )
     const video = await this.#orNull('video', preparing)
-    onPicture({ done: 1 })
+    onVideoProgress({ done: 1 })
     if (!video) return null
-    log(describePicture(video))
+    log(describeVideo(video))
     return video
   }
 
@@ -176,7 +179,7 @@ export class Outputs {
   }
 }
 
-const describePicture = ({ codec, recodedBecause: because, isInterlaced }: PreparedVideo) =>
+const describeVideo = ({ codec, recodedBecause: because, isInterlaced }: PreparedVideo) =>
   because === null
     ? `The picture (${codec}) is copied into the videos as it is.`
     : `The picture (${codec}) is re-encoded as h264 for the videos: ${because}.` +

@@ -1,8 +1,8 @@
 /** The residual: a mixture without its targets. */
 
 /**
- * Subtracts the planar samples `[channels][samples]` of all `targets` from `mixture`, one by one,
- * in the memory of `mixture`.
+ * Subtracts the planar samples `[channels][samples]` of all `targets` from `mixture`, one by one
+ * and in place.
  */
 export function residualOf(
   mixture: Float32Array[],

@@ -12,7 +12,7 @@ import type { OutputsResult } from '../outputs/outputs.ts'
 /** Scores are logged chunk by chunk for at most this many chunks. */
 const CHUNKS_LISTED_MAX = 12
 /** Below this match the sound is probably not in the chunk. */
-const MATCH_LEAST = 0.5
+const MATCH_MIN = 0.5
 /** At most this many spans are logged individually. */
 const SPANS_LISTED_MAX = 24
 
@@ -136,7 +136,7 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
     const other = similarTo === undefined ? 'another' : `another, ${similarTo},`
     return [`Instead of the requested sound, ${other} was heard: ${is}. ${kept}`]
   }
-  const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
+  const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_MIN)
   const chunks = `${countText(absent.length, 'chunk')} of ${work.length}`
   const but =
     absent.length === 0 ? '' : `; it seems absent from ${chunks}${describeSoftening(work)}`

@@ -1,7 +1,7 @@
-/** Tracks the progress of a job, which is that of its sound or its picture, whichever is slower. */
+/** Tracks the progress of a job, which is that of its sound or its video, whichever is slower. */
 
 import type { Progress } from '../../../shared/messages.ts'
-import type { PictureProgress } from '../../media/write/picture-progress.ts'
+import type { VideoProgress } from '../../media/write/video-progress.ts'
 
 /** The rest is reserved for the upload. */
 const PROGRESS_MAX = 0.99
@@ -13,12 +13,12 @@ export class JobProgress {
   readonly #publish: (reported: ProgressReport) => void
   #livePreview: Progress['live_preview']
   #sound = 0
-  #picture: PictureProgress
+  #video: VideoProgress
   #published = 0
 
-  /** @param hasPicture whether `picture` will be called; until then its part counts as unknown */
-  constructor(hasPicture: boolean, publish: (reported: ProgressReport) => void) {
-    this.#picture = { done: hasPicture ? 0 : 1 }
+  /** @param hasVideo whether `video` will be called; until then its part counts as unknown */
+  constructor(hasVideo: boolean, publish: (reported: ProgressReport) => void) {
+    this.#video = { done: hasVideo ? 0 : 1 }
     this.#publish = publish
   }
 
@@ -28,14 +28,14 @@ export class JobProgress {
     if (this.#progress > this.#published) this.#report()
   }
 
-  /** Reports that all sound is separated; from then on only the picture counts. */
+  /** Reports that all sound is separated; from then on only the video counts. */
   soundEnded(): void {
     this.#sound = 1
-    if (this.#picture.done < 1) this.#report()
+    if (this.#video.done < 1) this.#report()
   }
 
-  readonly picture = (picture: PictureProgress): void => {
-    this.#picture = picture
+  readonly video = (video: VideoProgress): void => {
+    this.#video = video
     this.#report()
   }
 
@@ -46,12 +46,12 @@ export class JobProgress {
   }
 
   get #progress(): number {
-    return Math.min(this.#sound, this.#picture.done, PROGRESS_MAX)
+    return Math.min(this.#sound, this.#video.done, PROGRESS_MAX)
   }
 
   #report(): void {
     this.#published = Math.max(this.#published, this.#progress)
-    const { done, secondsLeft } = this.#picture
+    const { done, secondsLeft } = this.#video
     this.#publish({
       progress: this.#published,
       ...(done < 1 && secondsLeft !== undefined && { seconds_at_least: secondsLeft }),

@@ -200,7 +200,7 @@ export class ModelPass {
     this.#samples = chunk.startSample + samples
     const { checkpoint } = this.#deps
     const separate = () => this.#separate(chunk)
-    const separated = checkpoint?.recall(this.#nameOf(chunk), separate) ?? separate()
+    const separated = checkpoint?.recall(this.#entryName(chunk), separate) ?? separate()
     separated.catch(this.#deps.onFailed) // it is awaited later, in order
     this.#inFlight.push({ chunk, samples, separated })
   }
@@ -221,14 +221,14 @@ export class ModelPass {
     })
   }
 
-  #nameOf({ index }: MixtureChunk): string {
+  #entryName({ index }: MixtureChunk): string {
     return `${this.model.name}/${index}`
   }
 
   async #settleFirst(): Promise<void> {
     const { chunk, samples, separated } = this.#inFlight[0]!
     const kept = await separated
-    await this.#deps.checkpoint?.keep(this.#nameOf(chunk), kept) // joining modifies it
+    await this.#deps.checkpoint?.keep(this.#entryName(chunk), kept) // joining modifies it
     this.#inFlight.shift()
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
     const work = this.work.flat()

@@ -16,7 +16,7 @@ import {
   programThreads,
 } from '../../../shared/process/programs.ts'
 import { COLLECT_LESS_OFTEN } from '../../garbage-collection.ts'
-import { CallError } from '../ffmpeg.ts'
+import { FfmpegCallError } from '../ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
@@ -99,7 +99,7 @@ export class LimitedProcess<Task> {
   /**
    * @param onReport receives what the work reports in between
    * @throws LimitError if the work exceeds a limit or its process crashes; the reason for which the
-   *   process was closed; whatever the work throws: ServiceError, CallError for a full disk, Error
+   *   process was closed; whatever the work throws: ServiceError, FfmpegCallError for a full disk, Error
    */
   async call<T, Report = never>(
     task: Task,
@@ -154,7 +154,7 @@ export class LimitedProcess<Task> {
 
 function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
   if (code) return new ServiceError(code, { message })
-  return isDiskFull ? new CallError(AVERROR_ENOSPC, 'write the video') : new Error(message)
+  return isDiskFull ? new FfmpegCallError(AVERROR_ENOSPC, 'write the video') : new Error(message)
 }
 
 /**

@@ -14,8 +14,8 @@ import { SharedMemory } from './shared-memory.ts'
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
 /**
- * Idle processes end after this long, except for one. Starting one takes half a second of processor
- * time, and jobs that arrived together may do so again.
+ * Idle processes end after this long, except for one. Starting one takes half a second of CPU time,
+ * and jobs that arrived together may do so again.
  */
 const IDLE_MS_MAX = 60_000
 

@@ -4,13 +4,13 @@ import type { EncodedFile } from '../write/encode.ts'
 import { LimitedProcess, type ProcessLimits } from './limited-process.ts'
 import type { MuxOptions } from '../write/mux-video.ts'
 import { Turns } from './turns.ts'
-import type { PictureProgress } from '../write/picture-progress.ts'
+import type { VideoProgress } from '../write/video-progress.ts'
 import type { PreparedVideo, VideoOptions } from '../write/prepare-video.ts'
 
 /** Lower priority than the model and the sound. */
 export const VIDEO_LIMITS: ProcessLimits = { bytesMax: 2 ** 31, secondsMax: 7_200, niceness: 5 }
 
-/** How many videos are encoded at once; each may take memory up to the limit, and a processor. */
+/** How many videos are encoded at once; each may take memory up to the limit, and a CPU. */
 const VIDEOS_AT_ONCE = 8
 const turns = new Turns(VIDEOS_AT_ONCE)
 
@@ -39,14 +39,14 @@ export class VideoProcess {
    */
   prepare(
     options: VideoOptions,
-    onProgress: (progress: PictureProgress) => void = () => {},
+    onProgress: (progress: VideoProgress) => void = () => {},
   ): Promise<PreparedVideo> {
     const prepare = () =>
       this.#process.call<PreparedVideo>({ do: 'prepare', ...options }, onProgress)
     return turns.take(this.#signal, prepare)
   }
 
-  /** @throws like `prepare`; CallError if the disk is full */
+  /** @throws like `prepare`; FfmpegCallError if the disk is full */
   mux(options: MuxOptions): Promise<EncodedFile> {
     return this.#process.call({ do: 'mux', ...options })
   }

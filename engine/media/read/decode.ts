@@ -114,7 +114,7 @@ class DecodedMixture implements Mixture {
     const { media, tags } = sound
     this.streamIndex = media.stream.index
     this.track = sound.track
-    this.hasVideo = media.picture !== null
+    this.hasVideo = media.video !== null
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
     this.trackRemarks = media.trackRemarks
@@ -173,7 +173,7 @@ class DecodedMixture implements Mixture {
         this.#remark(`Recording ${i + 2} of the source is left out: ${part.message}`)
         continue
       }
-      if (part.media.picture && !this.hasVideo) {
+      if (part.media.video && !this.hasVideo) {
         this.#remark(
           `Recording ${i + 2} of the source has a picture and the first has none: ` +
             'the picture is left out.',
@@ -231,9 +231,9 @@ class DecodedMixture implements Mixture {
 
   /** Returns by how many seconds the sound starts after the picture. */
   #secondsBefore(first: Frame): number {
-    const { picture, startSeconds } = this.#sound.media
+    const { video, startSeconds } = this.#sound.media
     const start = this.#startOf(first)
-    return picture && start !== null ? start - startSeconds : 0
+    return video && start !== null ? start - startSeconds : 0
   }
 
   /** In seconds on the container's clock; null if unknown. */

@@ -11,8 +11,8 @@ const CUTOFF_HERTZ = 400
 /** Eighth order, which attenuates 120 Hz, where an LFE should end, by 84 dB. */
 const QUALITIES = [0.5098, 0.6013, 0.9, 2.5629]
 /** Mean squares: -80 dB below full scale, and -40 dB below the channel. */
-const POWER_LEAST = 1e-8
-const SHARE_LEAST = 1e-4
+const POWER_MIN = 1e-8
+const SHARE_MIN = 1e-4
 /**
  * In seconds. Hardly any recording has a channel that is silent for longer than this, and decoding
  * it takes seconds.
@@ -32,7 +32,7 @@ export async function isLfeFull(
     const all = powerOf(wave)
     for (const filter of filters) filter(wave)
     const high = powerOf(wave)
-    if (high > POWER_LEAST && high > SHARE_LEAST * all) return true
+    if (high > POWER_MIN && high > SHARE_MIN * all) return true
     seconds += wave.length / mixture.sampleRate
     if (seconds >= SECONDS_MAX) return false
   }

@@ -161,8 +161,8 @@ class SoundLength {
 
   /** In a video, sound that starts later than the media is preceded by silence. */
   #silenceBefore(pts: number | null, skippedSeconds: number): number {
-    const { picture, startSeconds } = this.#media
-    if (!picture || pts === null) return 0
+    const { video, startSeconds } = this.#media
+    if (!video || pts === null) return 0
     return Math.max(0, pts * this.#tickSeconds + skippedSeconds - startSeconds)
   }
 }

@@ -55,10 +55,10 @@ export class MediaClock {
   #jumps = 0
   readonly #listed: string[] = []
 
-  constructor(container: string, sound: Stream, picture: Stream | null) {
+  constructor(container: string, sound: Stream, video: Stream | null) {
     this.#sound = sound
     this.#isMpeg = container.startsWith('mpeg')
-    const streams = picture ? [sound, picture] : [sound]
+    const streams = video ? [sound, video] : [sound]
     this.#tracks = new Map(streams.map((stream) => [stream.index, this.#trackOf(stream)]))
   }
 

@@ -23,7 +23,13 @@ import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } 
 import { ServiceError } from '../../../shared/errors.ts'
 import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
-import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from '../ffmpeg.ts'
+import {
+  throwIfOutOfMemory,
+  FfmpegCallError,
+  isDiskFull,
+  isOutOfMemory,
+  reason,
+} from '../ffmpeg.ts'
 import type { ByteRange } from './joined-files.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
@@ -89,7 +95,7 @@ export interface Media {
   context: FormatContext
   stream: Stream
   /** Its moving picture; null if it has none. */
-  picture: Stream | null
+  video: Stream | null
   decoder: Codec
   /** Start of the media on its own clock, in seconds; a stream may start later. */
   startSeconds: number
@@ -167,15 +173,15 @@ async function judge(context: FormatContext, opening: OpenContext): Promise<Medi
   const { sampleRate, channels, codecId } = stream.codecpar
   assertSupported({ sampleRate, channels, codecId })
   const startSeconds = await earliestStart(context, path, range)
-  const picture = streams.find(isVideo) ?? null
+  const video = streams.find(isVideo) ?? null
   const isPaired = track === undefined && arePair(streams)
   const chosen = isPaired ? soundTracks(streams)[0]! : stream
-  readOnly(context, [chosen, picture])
+  readOnly(context, [chosen, video])
   const container = context.iformat?.name ?? 'unknown'
   return {
     context,
     stream: chosen,
-    picture,
+    video,
     decoder,
     container,
     hasTimes: !UNTIMED.includes(container),
@@ -194,7 +200,7 @@ async function analyse(context: FormatContext, { path, range, head }: OpenContex
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
   // FFmpeg would read its samples as little-endian.
   if (head.toString('latin1', 0, 4) === 'RIFX') throw notMedia('big-endian')
-  assertInMemory(opened)
+  throwIfOutOfMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   assertFewStreams(context)
@@ -295,17 +301,17 @@ export function assertSupported({
  * except for a full disk or memory. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
-  error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
+  error instanceof FfmpegCallError && !isDiskFull(error) && !isOutOfMemory(error)
     ? invalidMedia('The sound could not be decoded', error)
     : error
 
 /**
  * Whether FFmpeg could read a packet. If it could not, this is the end of the file, which may be
  * truncated, unless memory ran out.
- * @throws CallError
+ * @throws FfmpegCallError
  */
 export function isRead(code: number): boolean {
-  assertInMemory(code)
+  throwIfOutOfMemory(code)
   return code >= 0
 }
 
@@ -327,11 +333,11 @@ async function earliestStart(
   range?: ByteRange,
 ): Promise<number> {
   const start = startSecondsOf(context)
-  const picture = context.streams.find(
+  const video = context.streams.find(
     (stream) => isVideo(stream) && stream.codecpar.codecId === AV_CODEC_ID_H264,
   )
-  if (!picture || !context.iformat?.name?.startsWith('matroska')) return start
-  return Math.min(start, (await firstSeconds(path, picture.index, range)) ?? start)
+  if (!video || !context.iformat?.name?.startsWith('matroska')) return start
+  return Math.min(start, (await firstSeconds(path, video.index, range)) ?? start)
 }
 
 /** When the first packet of a stream is due, in seconds; null if unknown. */

@@ -34,7 +34,7 @@ export class PacketReader {
 
   /**
    * Opens the first stream of a local file for which `matches` is true.
-   * @throws Error if there is none, CallError if the file cannot be read
+   * @throws Error if there is none, FfmpegCallError if the file cannot be read
    */
   static async open(
     path: string,

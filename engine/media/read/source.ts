@@ -22,10 +22,10 @@ export interface SourceOptions {
   signal: AbortSignal
   retryPolicy?: RetryPolicy
   /** Called after each failure to reach the source. */
-  onAway?: () => void
+  onUnavailable?: () => void
   /**
-   * Name of the folder of `path` at the gateway, which then copies the file there instead of
-   * sending it.
+   * The job folder's name on a disk shared with the gateway. If set, the gateway may copy the file
+   * there instead of sending it.
    */
   folderName?: string | undefined
 }
@@ -41,9 +41,11 @@ export class SourceUnavailableError extends TransientError {}
  * @throws SourceUnavailableError if it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
-  const { signal, retryPolicy = RETRY_POLICY, onAway } = options
+  const { signal, retryPolicy = RETRY_POLICY, onUnavailable } = options
   try {
-    return await withRetries(() => fetchOnce(options, retryPolicy), retryPolicy, signal, { onAway })
+    return await withRetries(() => fetchOnce(options, retryPolicy), retryPolicy, signal, {
+      onUnavailable,
+    })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
@@ -55,8 +57,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * Like `fetchSource`, but from an address that a client gave: it uses `publicFetch`, and a final
- * failure fails the request instead of passing it to another engine.
+ * Like `fetchSource`, for a client's URL: it uses `publicFetch`, and if its retries run out, the
+ * request fails instead of passing to another engine.
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(
@@ -65,10 +67,10 @@ export async function fetchPublicSource(
 ): Promise<Download> {
   const { url, path, bytesMax, secondsMax, signal, retryPolicy = RETRY_POLICY } = options
   const deadline = AbortSignal.timeout(secondsMax * 1_000)
-  const either = AbortSignal.any([signal, deadline])
-  const tryOnce = () => download(url, { path, bytesMax, signal: either })
+  const combinedSignal = AbortSignal.any([signal, deadline])
+  const tryOnce = () => download(url, { path, bytesMax, signal: combinedSignal })
   try {
-    return await withRetries(tryOnce, retryPolicy, either, { isTransient })
+    return await withRetries(tryOnce, retryPolicy, combinedSignal, { isTransient })
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error
@@ -85,30 +87,32 @@ async function fetchOnce(
 ): Promise<number> {
   const headers: Record<string, string> = folderName ? { [FOLDER_HEADER]: folderName } : {}
   const waits = waitsOf(retryPolicy)
-  const answer = await request(new URL(url), { signal, waits, headers }).catch((error: unknown) => {
-    throw away(error)
-  })
-  const { statusCode: status } = answer
+  const response = await request(new URL(url), { signal, waits, headers }).catch(
+    (error: unknown) => {
+      throw unavailable(error)
+    },
+  )
+  const { statusCode: status } = response
   if (status === 204 && folderName !== undefined) {
-    answer.body.destroy() // the response is empty
+    response.body.destroy()
     await rename(join(dirname(path), COPY_NAME), path)
     return (await stat(path)).size
   }
   if (status !== 200) {
-    answer.body.destroy() // its body is of no use
-    if (isTemporaryStatus(status)) throw new SourceUnavailableError(`the source answered ${status}`)
-    throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
+    response.body.destroy()
+    if (isTemporaryStatus(status)) throw new SourceUnavailableError(`the source returned ${status}`)
+    throw fetchFailed(`The media could not be fetched: its server returned ${status}.`)
   }
-  return saveBody(answer, {
+  return saveBody(response, {
     path,
     bytesMax,
     signal,
-    brokenOff: away,
+    brokenOff: unavailable,
     tooLarge: () => fetchFailed(`The media is larger than ${bytesMax} bytes.`),
   })
 }
 
-const away = (cause: unknown) =>
+const unavailable = (cause: unknown) =>
   new SourceUnavailableError('the source could not be reached, or broke off', { cause })
 
 const fetchFailed = (message: string) => new ServiceError('MEDIA_FETCH_FAILED', { message })

@@ -26,8 +26,8 @@ export class StreamPackets {
 
   constructor(media: Media) {
     this.#media = media
-    const { container, stream, picture, hasTimes } = media
-    this.clock = hasTimes ? new MediaClock(container, stream, picture) : null
+    const { container, stream, video, hasTimes } = media
+    this.clock = hasTimes ? new MediaClock(container, stream, video) : null
     this.#packet.alloc()
   }
 
@@ -44,7 +44,7 @@ export class StreamPackets {
   /**
    * Reads one packet and passes it to `use` if it belongs to the stream; the packet is valid during
    * that call. Returns false at the end.
-   * @throws CallError if memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
+   * @throws FfmpegCallError if memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
    */
   next(use: (packet: Packet) => void): boolean {
     const kept = this.#kept.shift()

@@ -238,7 +238,7 @@ async function createCompressed(
   return encoderOf(path, file, { write, flush, close, layoutChange, contentType, extension })
 }
 
-interface Coding {
+interface EncoderParts {
   write: Encoder['write']
   /** Writes what was held back. */
   flush?: () => Promise<void>
@@ -248,28 +248,28 @@ interface Coding {
   extension: string
 }
 
-function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
+function encoderOf(path: string, file: AudioFile, parts: EncoderParts): Encoder {
   let isClosed = false
   let pending = Promise.resolve()
   const close = async () => {
     isClosed = true
     await pending.catch(() => undefined) // FFmpeg may still use the memory until then
-    coding.close?.()
+    parts.close?.()
     await file.close()
   }
   return {
     sampleRate: file.sampleRate,
     channels: file.channels,
-    layoutChange: coding.layoutChange,
+    layoutChange: parts.layoutChange,
     write(block) {
-      pending = coding.write(block)
+      pending = parts.write(block)
       return pending
     },
     async finish() {
-      await coding.flush?.()
+      await parts.flush?.()
       await file.finish()
       await close()
-      const { contentType, extension } = coding
+      const { contentType, extension } = parts
       return { bytes: (await stat(path)).size, contentType, extension }
     },
     async abort() {

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { FILES_HEADER, writeFileNames } from '../../../shared/hand-over.ts'
 import { ATTEMPT_HEADER } from '../../../shared/output-places.ts'
 import { LONG_RETRY_POLICY, type RetryPolicy } from '../retry.ts'
-import { send, type UploadAnswer } from './upload.ts'
+import { send, type UploadResponse } from './upload.ts'
 
 export interface HandOverOptions {
   /** The job's `hand_over_url`. */
@@ -21,7 +21,7 @@ export interface HandOverOptions {
 export class HandOver {
   readonly #options: HandOverOptions
   #gathered = new Map<string, string>()
-  #answer: Promise<UploadAnswer | null> | undefined
+  #response: Promise<UploadResponse | null> | undefined
 
   constructor(options: HandOverOptions) {
     this.#options = options
@@ -32,23 +32,23 @@ export class HandOver {
    * @returns null if the gateway cannot keep it, so that its bytes must be sent
    * @throws UploadUnavailableError if the gateway does not respond
    */
-  give(part: string, name: string): Promise<UploadAnswer | null> {
+  give(part: string, name: string): Promise<UploadResponse | null> {
     this.#gathered.set(part, name)
-    return (this.#answer ??= this.#send())
+    return (this.#response ??= this.#send())
   }
 
-  async #send(): Promise<UploadAnswer | null> {
+  async #send(): Promise<UploadResponse | null> {
     await setImmediate()
     const names = this.#gathered
     this.#gathered = new Map()
-    this.#answer = undefined
+    this.#response = undefined
     const { url, attemptId, signal, retryPolicy = LONG_RETRY_POLICY } = this.#options
     const headers = {
       [FILES_HEADER]: writeFileNames(names),
       [ATTEMPT_HEADER]: attemptId,
       'content-length': '0',
     }
-    const answer = await send(url, { method: 'POST', headers, retryPolicy, signal })
-    return answer.status === 404 || answer.status === 405 ? null : answer
+    const response = await send(url, { method: 'POST', headers, retryPolicy, signal })
+    return response.status === 404 || response.status === 405 ? null : response
   }
 }

@@ -20,22 +20,22 @@ export interface MuxOptions {
  * Writes the MP4 with its index first, so that it can be played while it is downloaded. Rotation,
  * pixel aspect and titles of the source are kept. Except for the index, memory does not grow with
  * the length of the media.
- * @throws CallError if MP4 cannot hold the video after all, or the disk is full
+ * @throws FfmpegCallError if MP4 cannot hold the video after all, or the disk is full
  */
 export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {
   const readers: PacketReader[] = []
   const output = new FormatContext()
   try {
-    const picture = await PacketReader.open(video.path, isVideo, video)
-    readers.push(picture)
+    const videoReader = await PacketReader.open(video.path, isVideo, video)
+    readers.push(videoReader)
     const sound = await PacketReader.open(audioPath, isAudio)
     readers.push(sound)
     check(output.allocOutputContext2(null, 'mp4', `file:${path}`), 'choose a container')
     const tracks = [
-      new Track(picture, addStream(output, picture.stream), video.startSeconds),
+      new Track(videoReader, addStream(output, videoReader.stream), video.startSeconds),
       new Track(sound, addStream(output, sound.stream), 0),
     ]
-    output.metadata = picture.context.metadata
+    output.metadata = videoReader.context.metadata
     check(await output.openOutput(), 'make the file')
     const options = Dictionary.fromObject({ movflags: '+faststart' })
     check(await output.writeHeader(options), 'write the header')

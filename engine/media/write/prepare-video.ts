@@ -18,7 +18,7 @@ import { lengthOfPart } from '../read/decode.ts'
 import { type ByteRange, joinedFiles } from '../read/joined-files.ts'
 import { isVideo, startSecondsOf } from '../read/open-media.ts'
 import { PacketReader } from '../read/packet-reader.ts'
-import { PictureCounter, type PictureProgress } from './picture-progress.ts'
+import { VideoCounter, type VideoProgress } from './video-progress.ts'
 import { transcodeVideo, transparencyDecoder, type VideoPart } from './transcode-video.ts'
 
 /** The codecs that FFmpeg's MP4 muxer supports. */
@@ -67,7 +67,7 @@ export interface VideoOptions {
  */
 export async function prepareVideo(
   options: VideoOptions,
-  report: (progress: PictureProgress) => void = () => {},
+  report: (progress: VideoProgress) => void = () => {},
 ): Promise<PreparedVideo> {
   const { path: source, soundIndex, folder } = options
   const files = await joinedFiles(source)
@@ -78,7 +78,7 @@ export async function prepareVideo(
     return { path: source, startSeconds: parts[0]!.startSeconds, ...clock, codec, recodedBecause }
   }
   const path = join(folder, 'video.mp4')
-  const counter = new PictureCounter(packets, report)
+  const counter = new VideoCounter(packets, report)
   const onPacket = () => counter.count()
   const coding = { path: source, to: path, parts, soundIndex, onPacket }
   const { isInterlaced } = await transcodeVideo(coding)

@@ -40,7 +40,7 @@ const SEGMENT_PACKETS = 50
 /** Samples in a segment, at 48 kHz. */
 export const PREVIEW_SEGMENT_SAMPLES = SEGMENT_PACKETS * PACKET_SAMPLES
 
-/** Out of ten. Higher values cost processor time and cannot be heard at these bit rates. */
+/** Out of ten. Higher values cost CPU time and cannot be heard at these bit rates. */
 const COMPLEXITY = '3'
 
 export class PreviewLane {

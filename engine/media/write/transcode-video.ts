@@ -72,10 +72,7 @@ const PIXELS_MAX = 4096 * 2304
 /** A quality without visible loss for most viewers, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/**
- * Half of the processors, because the model needs the others, and each thread holds pictures in
- * memory.
- */
+/** Half of the CPUs, because the model needs the others, and each thread holds frames in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 /** For a video of several parts, whose time bases may differ. */

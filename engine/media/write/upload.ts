@@ -27,9 +27,9 @@ export interface UploadOptions {
   signal: AbortSignal
   retryPolicy?: RetryPolicy
   /** Called after each failure to reach the store. */
-  onAway?: () => void
+  onUnavailable?: () => void
   /** Asks the gateway to keep the file itself; null if it cannot, so that the bytes are sent. */
-  handOver?: (() => Promise<UploadAnswer | null>) | undefined
+  handOver?: (() => Promise<UploadResponse | null>) | undefined
 }
 
 /** The store could not accept the file now. */
@@ -51,10 +51,10 @@ export class UploadRefusedError extends Error {
  * @throws UploadUnavailableError if it could not be sent now
  */
 export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
-  const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
+  const { signal, retryPolicy = LONG_RETRY_POLICY, onUnavailable } = options
   try {
     const upload = () => uploadOnce(options, retryPolicy)
-    return await withRetries(upload, retryPolicy, signal, { onAway })
+    return await withRetries(upload, retryPolicy, signal, { onUnavailable })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
@@ -69,15 +69,15 @@ async function uploadOnce(
   if (status >= 200 && status <= 299) return place
   if (status === 409) throw new UploadRefusedError()
   if (isTemporaryStatus(status)) {
-    throw new UploadUnavailableError(`the media store answered ${status}`)
+    throw new UploadUnavailableError(`the media store returned ${status}`)
   }
-  throw new Error(`the media store refused an output: it answered ${status}`)
+  throw new Error(`the media store refused an output: it returned ${status}`)
 }
 
 async function putBytes(
   { url, path, contentType, attemptId, signal }: UploadOptions,
   retryPolicy: RetryPolicy,
-): Promise<UploadAnswer> {
+): Promise<UploadResponse> {
   const { size } = await stat(path)
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   return send(url, {
@@ -95,7 +95,7 @@ async function putBytes(
   }).finally(() => file.destroy())
 }
 
-export interface UploadAnswer {
+export interface UploadResponse {
   status: number
   place: string | undefined
 }
@@ -106,14 +106,14 @@ type SendOptions = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 export async function send(
   url: string,
   { retryPolicy, ...sent }: SendOptions,
-): Promise<UploadAnswer> {
+): Promise<UploadResponse> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
-  const answer = await request(new URL(url), options).catch((cause: unknown) => {
+  const response = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'
     throw new UploadUnavailableError(message, { cause })
   })
-  answer.body.destroy() // its body is of no use
-  return { status: answer.statusCode, place: placeIn(answer) }
+  response.body.destroy()
+  return { status: response.statusCode, place: placeIn(response) }
 }
 
 function placeIn({ headers }: HttpResponse): string | undefined {

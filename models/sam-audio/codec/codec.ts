@@ -14,7 +14,7 @@ const SLICE_FRAMES = 128
 
 /**
  * A row that fits into one slice is padded to a multiple of this. A GPU prepares kernels for each
- * length; a processor gains nothing from it.
+ * length; a CPU gains nothing from it.
  */
 const SHORT_STEP = deviceKind() === 'gpu' ? 16 : 1
 

@@ -10,7 +10,7 @@ import {
   UNIT_DILATIONS,
   UNITS_REACH,
   type MaskedLayer,
-  type UnitPlaces,
+  type LayerPaths,
 } from './residual-unit.ts'
 import { loadSnake } from './snake.ts'
 
@@ -24,12 +24,12 @@ interface EncoderBlock {
 }
 
 /** Paths of the encoder's layers among the codec's weights. */
-interface EncoderPlaces {
+interface EncoderPaths {
   first: string
   /** Path of block `i`, counted from 0; the other paths are relative to it. */
   block(i: number): string
   unit(i: number): string
-  unitParts?: UnitPlaces
+  unitPaths?: LayerPaths
   snake: string
   down: string
   /** Paths of the layers that follow this many blocks. */
@@ -38,7 +38,7 @@ interface EncoderPlaces {
   project: string
 }
 
-const DACVAE: EncoderPlaces = {
+const DACVAE: EncoderPaths = {
   first: 'encoder.block.0',
   block: (i) => `encoder.block.${i + 1}.block`,
   unit: String,
@@ -50,11 +50,11 @@ const DACVAE: EncoderPlaces = {
 }
 
 /** Paths in transformers' DacModel, with the bottleneck of perception_models. */
-export const TRANSFORMERS: EncoderPlaces = {
+export const TRANSFORMERS: EncoderPaths = {
   first: 'encoder.conv1',
   block: (i) => `encoder.block.${i}`,
   unit: (i) => `res_unit${i + 1}`,
-  unitParts: ['snake1', 'conv1', 'snake2', 'conv2'],
+  unitPaths: ['snake1', 'conv1', 'snake2', 'conv2'],
   snake: 'snake1',
   down: 'conv1',
   lastSnake: () => 'encoder.snake1',
@@ -62,28 +62,28 @@ export const TRANSFORMERS: EncoderPlaces = {
   project: 'bottleneck.in_proj',
 }
 
-/** @param weights of the codec; only those of the encoder are read, at `places` */
-export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
+/** @param weights of the codec; only those of the encoder are read, at `paths` */
+export function loadEncoder(weights: Weights, config: CodecConfig, paths = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
-  const first = loadConvolution(weights.at(places.first), {
+  const first = loadConvolution(weights.at(paths.first), {
     in: 1,
     out: encoderDim,
     kernel: 7,
     pad: [3, 3],
   })
   const blocks = encoderRates.map((stride, i) =>
-    loadBlock(weights.at(places.block(i)), encoderDim * 2 ** i, stride, places),
+    loadBlock(weights.at(paths.block(i)), encoderDim * 2 ** i, stride, paths),
   )
   const widest = encoderDim * 2 ** encoderRates.length
-  const snake = loadSnake(weights.at(places.lastSnake(encoderRates.length)), widest)
-  const last = loadConvolution(weights.at(places.last(encoderRates.length)), {
+  const snake = loadSnake(weights.at(paths.lastSnake(encoderRates.length)), widest)
+  const last = loadConvolution(weights.at(paths.last(encoderRates.length)), {
     in: widest,
     out: latentDim,
     kernel: 3,
     pad: [1, 1],
   })
   // The other half would be the spread of the latent, which is not used.
-  const project = loadPointwise(weights.at(places.project), latentDim, 2 * codebookDim)
+  const project = loadPointwise(weights.at(paths.project), latentDim, 2 * codebookDim)
 
   /**
    * Turns samples [batch, frames · hop, 1] into the output of the last block, [batch, frames,
@@ -122,16 +122,16 @@ function loadBlock(
   weights: Weights,
   dim: number,
   stride: number,
-  places: EncoderPlaces,
+  paths: EncoderPaths,
 ): EncoderBlock {
   const half = Math.ceil(stride / 2)
   return {
     stride,
     units: UNIT_DILATIONS.map((dilation, i) =>
-      loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts),
+      loadResidualUnit(weights.at(paths.unit(i)), dim, dilation, paths.unitPaths),
     ),
-    snake: loadSnake(weights.at(places.snake), dim),
-    down: loadConvolution(weights.at(places.down), {
+    snake: loadSnake(weights.at(paths.snake), dim),
+    down: loadConvolution(weights.at(paths.down), {
       in: dim,
       out: 2 * dim,
       kernel: 2 * stride,

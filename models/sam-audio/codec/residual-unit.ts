@@ -18,30 +18,29 @@ const KERNEL = 7
 export const UNITS_REACH = UNIT_DILATIONS.reduce((sum, dilation) => sum + reachOf(dilation), 0)
 
 /** Paths of a unit's layers: snake, convolution, snake, pointwise. */
-export type UnitPlaces = readonly [string, string, string, string]
+export type LayerPaths = readonly [string, string, string, string]
 
-const UNIT_PLACES: UnitPlaces = ['block.0', 'block.1', 'block.2', 'block.3']
+const LAYER_PATHS: LayerPaths = ['block.0', 'block.1', 'block.2', 'block.3']
 
 export function loadResidualUnit(
   weights: Weights,
   dim: number,
   dilation: number,
-  places = UNIT_PLACES,
+  paths = LAYER_PATHS,
 ): MaskedLayer {
-  const [outer, first, inner, second] = places
-  const outerSnake = loadSnake(weights.at(outer), dim)
+  const [snake1Path, conv1Path, snake2Path, conv2Path] = paths
+  const snake1 = loadSnake(weights.at(snake1Path), dim)
   const reach = reachOf(dilation)
-  const wide = loadConvolution(weights.at(first), {
+  const dilated = loadConvolution(weights.at(conv1Path), {
     in: dim,
     out: dim,
     kernel: KERNEL,
     dilation,
     pad: [reach, reach],
   })
-  const innerSnake = loadSnake(weights.at(inner), dim)
-  const pointwise = loadPointwise(weights.at(second), dim, dim)
-  return (x, mask) =>
-    tf.tidy(() => applyMask(x.add(pointwise(innerSnake(wide(outerSnake(x))))), mask))
+  const snake2 = loadSnake(weights.at(snake2Path), dim)
+  const pointwise = loadPointwise(weights.at(conv2Path), dim, dim)
+  return (x, mask) => tf.tidy(() => applyMask(x.add(pointwise(snake2(dilated(snake1(x))))), mask))
 }
 
 function reachOf(dilation: number): number {

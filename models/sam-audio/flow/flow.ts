@@ -18,7 +18,7 @@ export interface Flow {
 /**
  * Returns the length to which rows of this many frames or words are padded. A GPU prepares kernels
  * for each shape and runs recurring shapes as a graph. With this rounding there are only eight
- * lengths per doubling, at a cost of at most an eighth. On a processor, padding costs more than it
+ * lengths per doubling, at a cost of at most an eighth. On a CPU, padding costs more than it
  * saves.
  */
 export type BucketOf = (length: number) => number

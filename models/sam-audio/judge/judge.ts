@@ -86,8 +86,8 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
 
 /** Loads the encoder of mixtures and separations, and the layers that join the two. */
 function loadAudio(weights: Weights, { codec, codecName, audio, bottleneckDim }: JudgeConfig) {
-  const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
-  const encoder = loadEncoder(weights.at(codecName), codec, places)
+  const paths = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
+  const encoder = loadEncoder(weights.at(codecName), codec, paths)
   weights.at(codecName).ignoreAll() // the decoder
   const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
   const transformer = loadPeTransformer(weights.at('transformer'), audio)

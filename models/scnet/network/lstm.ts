@@ -1,6 +1,6 @@
 /**
  * A long short-term memory (S. Hochreiter, J. Schmidhuber, 1997) in both directions at once, in
- * PyTorch's form. On a processor it is one custom operation. On a GPU a few steps at a time are a
+ * PyTorch's form. On a CPU it is one custom operation. On a GPU a few steps at a time are a
  * graph, which many lanes share, and only the products of the inputs are held for it.
  */
 import { compiled } from '../../graph/compiled.ts'
@@ -110,11 +110,11 @@ export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): 
       const back: Tensor[] = []
       for (let step = 0; step < steps; step += STEPS_PER_CALL) {
         const count = Math.min(STEPS_PER_CALL, steps - step)
-        const answer = tf.tidy(() => advance(bothWays(x, step, count), state, gates))
+        const output = tf.tidy(() => advance(bothWays(x, step, count), state, gates))
         tf.dispose(state)
-        state = answer.state
-        const [forwards, backwards] = tf.tidy(() => tf.unstack(answer.outputs)) as [Tensor, Tensor]
-        answer.outputs.dispose()
+        state = output.state
+        const [forwards, backwards] = tf.tidy(() => tf.unstack(output.outputs)) as [Tensor, Tensor]
+        output.outputs.dispose()
         ahead.push(forwards)
         back.unshift(reverseTime(backwards))
         backwards.dispose()

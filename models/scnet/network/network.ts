@@ -99,8 +99,8 @@ const transformation = ({ dualPaths }: Parts) =>
     let input = x.clone()
     for (const [i, dualPath] of dualPaths.entries()) {
       const output = tf.tidy(() => {
-        const answer = dualPath.forward(input)
-        return i % 2 === 0 ? toFrequencies(answer) : toFrames(answer)
+        const output = dualPath.forward(input)
+        return i % 2 === 0 ? toFrequencies(output) : toFrames(output)
       })
       input.dispose()
       yield output

@@ -289,7 +289,7 @@ test('a web page in place of JSON is reported as such', async (t) => {
   await assert.rejects(clientOf(url).models(), {
     name: 'ApiError',
     code: 'HTTP_200',
-    message: 'The answer to GET /v1/models is not JSON; is baseUrl right?',
+    message: 'The response to GET /v1/models is not JSON; is baseUrl right?',
   })
   assert.equal(requests(), 1)
 })

@@ -23,7 +23,7 @@ import {
 } from '../../../models/tensorflow/tensor.ts'
 import { assertClose } from '../../support/basics/assert-close.ts'
 import { fc } from '../../support/basics/property.ts'
-import { hasInstructions } from '../../../models/tensorflow/processor.ts'
+import { hasInstructions } from '../../../models/tensorflow/cpu.ts'
 import { randomWeights, transformerShapes } from '../../support/models/random-weights.ts'
 import { relativeError } from '../../support/basics/relative-error.ts'
 import { noise, separate, separateOne } from '../../support/models/lanes.ts'

@@ -7,7 +7,7 @@ export const PLAIN_MODEL: ModelDescription = {
   answers: 'text',
   stems: [],
   framesPerSecond: 1,
-  framesOnProcessor: 4_096,
+  framesOnCpu: 4_096,
   sampleRate: null,
   frameSamples: 1,
   fixedChunks: null,

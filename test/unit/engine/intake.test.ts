@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Intake } from '../../../engine/intake.ts'
-import { JobStopped, type Outcome } from '../../../engine/job/outcome.ts'
+import { JobStoppedError, type Outcome } from '../../../engine/job/outcome.ts'
 import type { JobQueue, Lease } from '../../../shared/broker/broker.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import type { Job } from '../../../shared/messages.ts'
@@ -63,7 +63,7 @@ const until = async (isTrue: () => boolean) => {
 const untilStopped: Serve = (_requestId, signal) =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () =>
-      resolve((signal.reason as JobStopped).because === 'canceled' ? 'failed' : 'released'),
+      resolve((signal.reason as JobStoppedError).because === 'canceled' ? 'failed' : 'released'),
     )
     if (signal.aborted) resolve('released')
   })
@@ -131,7 +131,7 @@ test('a job that arrives during a drain is released as drained, by its events', 
   })
   const causes: unknown[] = []
   const intake = startIntake(t, queue, 16, async (_requestId, { reason }) => {
-    causes.push((reason as JobStopped).because)
+    causes.push((reason as JobStoppedError).because)
     return 'released'
   })
   await asked

@@ -68,7 +68,7 @@ function columnsOf(usage: Usage | null): Column<Account>[] {
       by: ({ name }) => name,
       cell: ({ account_id: id, name }) => <NameAndId name={name} id={id} />,
     },
-    { head: 'state', by: ({ status }) => status, cell: ({ status }) => <State of={status} /> },
+    { head: 'state', by: ({ status }) => status, cell: ({ status }) => <State state={status} /> },
     {
       head: 'balance',
       isNumber: true,
@@ -127,12 +127,12 @@ export function Keys({ state: { accounts, keys }, admin, filters }: SectionProps
           {
             head: 'state',
             by: ({ revoked_at: at }) => at,
-            cell: ({ revoked_at: at }) => <State of={at === null ? 'valid' : 'revoked'} />,
+            cell: ({ revoked_at: at }) => <State state={at === null ? 'valid' : 'revoked'} />,
           },
           {
             head: 'last used',
             by: ({ last_used_at: at }) => at,
-            cell: ({ last_used_at: at }) => (at === null ? 'never' : <PastTime of={at} />),
+            cell: ({ last_used_at: at }) => (at === null ? 'never' : <PastTime at={at} />),
           },
           {
             head: 'change',

@@ -6,7 +6,7 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { PRIORITIES, type Priority } from '../../../shared/priority.ts'
 import { mayAct, type Admin, type Role } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { InlineForm, KeyPriority, priorityIn, textOf } from '../inline-form.tsx'
+import { InlineForm, KeyPriority, priorityIn, fieldText } from '../inline-form.tsx'
 import { Problem } from '../problem.tsx'
 
 type Account = components['schemas']['Account']
@@ -25,9 +25,9 @@ export function CreditForm({ accounts, admin }: FormProps) {
     <ActionForm
       action="Credit"
       act={async (fields) => {
-        const path = `accounts/${encodeURIComponent(textOf(fields, 'account'))}/credit`
+        const path = `accounts/${encodeURIComponent(fieldText(fields, 'account'))}/credit`
         const { balance_seconds: balance } = await admin.act<Account>(path, {
-          seconds: Number(textOf(fields, 'seconds')),
+          seconds: Number(fieldText(fields, 'seconds')),
         })
         return `The balance is ${balance} s.`
       }}
@@ -52,9 +52,9 @@ export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { acco
       role="operator"
       isKept
       act={async (fields) => {
-        const filled = names.filter((name) => textOf(fields, name) !== '')
+        const filled = names.filter((name) => fieldText(fields, name) !== '')
         const valueOf = (name: string) =>
-          name === 'priority' ? textOf(fields, name) : Number(textOf(fields, name))
+          name === 'priority' ? fieldText(fields, name) : Number(fieldText(fields, name))
         const body = Object.fromEntries(filled.map((name) => [name, valueOf(name)]))
         await admin.act(`accounts/${encodeURIComponent(id)}/limits`, body, 'PUT')
         return 'The limits are set.'
@@ -99,8 +99,8 @@ export function KeyForm({ accounts, admin }: FormProps) {
       action="Create a key"
       act={async (fields) => {
         const { key } = await admin.act<NewApiKey>('keys', {
-          account_id: textOf(fields, 'account'),
-          name: textOf(fields, 'name'),
+          account_id: fieldText(fields, 'account'),
+          name: fieldText(fields, 'name'),
           scopes: ['models:read', 'files:read', 'files:write', 'audio:separate'],
           ...priorityIn(fields),
         })
@@ -124,7 +124,7 @@ export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
       action="Create an account"
       act={async (fields) => {
         const { account_id: id } = await admin.act<Account>('accounts', {
-          name: textOf(fields, 'name'),
+          name: fieldText(fields, 'name'),
           metered: fields.has('metered'),
         })
         return `The account is ${id}.`
@@ -151,10 +151,10 @@ export function KeyActions({ keyId, admin }: { keyId: string; admin: Admin }) {
     <>
       <ConfirmedButton
         action="Rotate"
-        of={keyId}
+        target={keyId}
         act={async () => keyText((await call('rotate')).key)}
       />
-      <ConfirmedButton action="Revoke" of={keyId} act={() => call('revoke').then(() => null)} />
+      <ConfirmedButton action="Revoke" target={keyId} act={() => call('revoke').then(() => null)} />
     </>
   )
 }

@@ -161,17 +161,19 @@ function Changes({ model, state, admin, engineIds }: ChangesProps) {
     case 'WAITING':
     case 'DOWNLOADING':
     case 'CONVERTING':
-      return <ConfirmedButton action="Stop the fetch" of={`of ${name}`} act={remove} />
+      return <ConfirmedButton action="Stop the fetch" target={`of ${name}`} act={remove} />
     case 'NOT_LOADED':
     case 'LOADED':
       return (
         <>
           {state === 'NOT_LOADED' ? (
-            <ActButton action="Load" of={name} act={() => post('load')} />
+            <ActButton action="Load" target={name} act={() => post('load')} />
           ) : (
-            !model.built_in && <ActButton action="Unload" of={name} act={() => post('unload')} />
+            !model.built_in && (
+              <ActButton action="Unload" target={name} act={() => post('unload')} />
+            )
           )}
-          {!model.built_in && <ConfirmedButton action="Remove" of={name} act={remove} />}
+          {!model.built_in && <ConfirmedButton action="Remove" target={name} act={remove} />}
         </>
       )
     default:
@@ -189,7 +191,7 @@ function FetchButton({ model, fetch }: FetchButtonProps) {
   const [isAsking, setAsking] = useState(false)
   const { name, licence, licence_url: url } = model
   if (!model.licence_question) {
-    return <ActButton action="Fetch" of={name} act={() => fetch({ licence_accepted: false })} />
+    return <ActButton action="Fetch" target={name} act={() => fetch({ licence_accepted: false })} />
   }
   if (!isAsking) {
     return (
@@ -205,7 +207,7 @@ function FetchButton({ model, fetch }: FetchButtonProps) {
       </p>
       <ActButton
         action="Accept and fetch"
-        of={name}
+        target={name}
         act={async () => {
           await fetch({ licence_accepted: true })
           setAsking(false)
@@ -221,12 +223,12 @@ function FetchButton({ model, fetch }: FetchButtonProps) {
 interface ActButtonProps {
   action: string
   /** What it acts on, for people who can't see the row. */
-  of: string
+  target: string
   act(): Promise<void>
 }
 
 /** Acts at the first press; the table shows the change. */
-function ActButton({ action, of, act }: ActButtonProps) {
+function ActButton({ action, target, act }: ActButtonProps) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')
   const press = () => {
@@ -238,7 +240,7 @@ function ActButton({ action, of, act }: ActButtonProps) {
   }
   return (
     <>
-      <button type="button" aria-label={`${action} ${of}`} disabled={isBusy} onClick={press}>
+      <button type="button" aria-label={`${action} ${target}`} disabled={isBusy} onClick={press}>
         {action}
       </button>
       {problem && <span role="alert">{problem}</span>}

@@ -36,7 +36,7 @@ export function AdminView() {
   const current = adminToken.value
   const admin = useMemo(() => (current === null ? null : createAdmin(current)), [current])
   const read = useMemo(() => admin && stateReader(admin), [admin])
-  const { answer: state, problem: readProblem } = usePolled(read, INTERVAL_MS)
+  const { data: state, problem: readProblem } = usePolled(read, INTERVAL_MS)
   useEffect(() => {
     if (current !== null) return
     void readSignIn().then((signIn) => {

@@ -31,7 +31,7 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
               {
                 head: 'at',
                 by: ({ created_at: at }) => at,
-                cell: ({ created_at: at }) => <Time of={at} />,
+                cell: ({ created_at: at }) => <Time at={at} />,
               },
               {
                 head: 'action',
@@ -51,7 +51,7 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
               { head: 'key or session', by: ({ key_id: id }) => id },
               {
                 head: 'by',
-                by: (change) => `${nameOf(change)} ${placeOf(change)}`,
+                by: (change) => `${adminName(change)} ${placeOf(change)}`,
                 cell: (change) => <By change={change} />,
               },
               { head: 'what was set', cell: ({ details }) => <code>{details}</code> },
@@ -63,13 +63,13 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
   )
 }
 
-const nameOf = ({ admin_name: name, admin_subject: subject }: Change) => name ?? subject ?? ''
+const adminName = ({ admin_name: name, admin_subject: subject }: Change) => name ?? subject ?? ''
 
 const placeOf = ({ tool, origin }: Change) => `${tool.replaceAll('_', ' ')}, ${origin}`
 
 const By = ({ change }: { change: Change }) => (
   <>
-    {change.admin_subject !== null && <strong>{nameOf(change)}</strong>}
+    {change.admin_subject !== null && <strong>{adminName(change)}</strong>}
     <small>
       {change.admin_subject} {placeOf(change)}
     </small>

@@ -44,9 +44,9 @@ const TONES: Readonly<Record<string, string>> = {
   disabled: 'bad',
 }
 
-/** @param of such as `IN_PROGRESS` */
-export function State({ of }: { of: string }) {
-  const word = of.toLowerCase().replaceAll('_', ' ')
+/** @param state such as `IN_PROGRESS` */
+export function State({ state }: { state: string }) {
+  const word = state.toLowerCase().replaceAll('_', ' ')
   return <Badge tone={TONES[word] ?? 'calm'}>{word}</Badge>
 }
 
@@ -133,10 +133,10 @@ export function AccountFilter({ section, filters, accounts }: FilterProps) {
   )
 }
 
-/** @param share from 0 to 1; null: unknown */
-export function Share({ of, label }: { of: number | null; label: string }) {
-  if (of === null) return <span class="quiet">–</span>
-  const part = Math.min(1, Math.max(0, of))
+/** @param value from 0 to 1; null: unknown */
+export function Share({ value, label }: { value: number | null; label: string }) {
+  if (value === null) return <span class="quiet">–</span>
+  const part = Math.min(1, Math.max(0, value))
   return (
     <span class="part">
       <meter value={part} max={1} aria-label={label} />
@@ -145,13 +145,15 @@ export function Share({ of, label }: { of: number | null; label: string }) {
   )
 }
 
+type Figure = readonly [name: string, value: ComponentChildren]
+
 /** Figures with their names. */
-export const Figures = ({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) => (
+export const Figures = ({ figures }: { figures: readonly Figure[] }) => (
   <dl class="figures">
-    {of.map(([name, figure]) => (
+    {figures.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{figure}</dd>
+        <dd>{value}</dd>
       </div>
     ))}
   </dl>

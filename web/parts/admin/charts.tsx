@@ -13,7 +13,7 @@ interface ChartDefinition {
   title: string
   unit: string
   value(hour: Hour): number
-  textOf(value: number): string
+  format(value: number): string
 }
 
 const countText = (value: number): string => value.toLocaleString()
@@ -25,25 +25,25 @@ const CHARTS: readonly ChartDefinition[] = [
     title: 'Requests ended',
     unit: 'requests an hour',
     value: ({ completed, failed, canceled }) => completed + failed + canceled,
-    textOf: countText,
+    format: countText,
   },
-  { title: 'Failures', unit: 'requests an hour', value: ({ failed }) => failed, textOf: countText },
+  { title: 'Failures', unit: 'requests an hour', value: ({ failed }) => failed, format: countText },
   {
     title: 'Media separated',
     unit: 'seconds an hour',
     value: ({ audio_seconds: s }) => s,
-    textOf: secondsText,
+    format: secondsText,
   },
   {
     title: 'Wait for a start',
     unit: 'seconds, on average',
     value: ({ waiting_seconds: s }) => s ?? 0,
-    textOf: secondsText,
+    format: secondsText,
   },
 ]
 
 export function Charts({ admin }: { admin: Admin }) {
-  const { answer: activity } = usePath<Activity>(admin, 'activity', INTERVAL_MS)
+  const { data: activity } = usePath<Activity>(admin, 'activity', INTERVAL_MS)
   if (!activity) return null
   return (
     <div class="charts">
@@ -65,7 +65,7 @@ function Chart({
   title,
   unit,
   value,
-  textOf,
+  format,
   hours,
 }: ChartDefinition & { hours: readonly Hour[] }) {
   const values = hours.map(value)
@@ -74,7 +74,7 @@ function Chart({
   const width = (PLOT.right - PLOT.left) / hours.length
   const yOf = (value: number) => PLOT.bottom - (value / top) * (PLOT.bottom - PLOT.top)
   const busiest = hours[values.indexOf(most)]!
-  const summary = most === 0 ? 'none' : `at most ${textOf(most)} an hour, at ${hourOf(busiest)}`
+  const summary = most === 0 ? 'none' : `at most ${format(most)} an hour, at ${hourOf(busiest)}`
   return (
     <figure>
       <figcaption>
@@ -93,7 +93,7 @@ function Chart({
           const place = { x: PLOT.left + i * width, y: yOf(values[i]!), width: width - 2 }
           return (
             <rect key={hour.start} {...place} height={PLOT.bottom - place.y}>
-              <title>{`${hourOf(hour)}: ${textOf(values[i]!)}`}</title>
+              <title>{`${hourOf(hour)}: ${format(values[i]!)}`}</title>
             </rect>
           )
         })}

@@ -49,7 +49,7 @@ const columnsOf = (accounts: AdminState['accounts'], admin: Admin): Column<Deliv
   {
     head: 'webhook',
     by: ({ delivery_status: status }) => status,
-    cell: ({ delivery_status: status }) => <State of={status} />,
+    cell: ({ delivery_status: status }) => <State state={status} />,
   },
   {
     head: 'request',
@@ -57,21 +57,25 @@ const columnsOf = (accounts: AdminState['accounts'], admin: Admin): Column<Deliv
     cell: ({ request_id: id }) => <code>{id}</code>,
   },
   accountColumn(accounts),
-  { head: 'receiver', by: ({ host }) => host, cell: (row) => <Receiver of={row} /> },
+  { head: 'receiver', by: ({ host }) => host, cell: (row) => <Receiver delivery={row} /> },
   {
     head: 'made',
     by: ({ created_at: at }) => at,
-    cell: ({ created_at: at }) => <PastTime of={at} />,
+    cell: ({ created_at: at }) => <PastTime at={at} />,
   },
   numberColumn('attempts', ({ attempts }) => attempts),
-  { head: 'answer', by: ({ last_error: error }) => error, cell: (row) => <Answer of={row} /> },
+  {
+    head: 'response',
+    by: ({ last_error: error }) => error,
+    cell: (row) => <Outcome delivery={row} />,
+  },
   {
     head: 'change',
     cell: (row) =>
       mayResend(row) && (
         <ConfirmedButton
           action="Send again"
-          of={`the webhook of ${row.request_id}`}
+          target={`the webhook of ${row.request_id}`}
           act={async () => {
             await admin.act(`requests/${encodeURIComponent(row.request_id)}/redeliver`)
             return 'It is being sent.'
@@ -81,7 +85,7 @@ const columnsOf = (accounts: AdminState['accounts'], admin: Admin): Column<Deliv
   },
 ]
 
-const Receiver = ({ of: { host, endpoint_id: id } }: { of: Delivery }) => (
+const Receiver = ({ delivery: { host, endpoint_id: id } }: { delivery: Delivery }) => (
   <>
     {host}
     {id !== null && (
@@ -92,17 +96,17 @@ const Receiver = ({ of: { host, endpoint_id: id } }: { of: Delivery }) => (
   </>
 )
 
-const Answer = ({ of }: { of: Delivery }) => (
+const Outcome = ({ delivery }: { delivery: Delivery }) => (
   <>
-    {of.last_error ?? (of.delivered_at === null ? '–' : 'delivered')}
-    {of.delivered_at !== null && (
+    {delivery.last_error ?? (delivery.delivered_at === null ? '–' : 'delivered')}
+    {delivery.delivered_at !== null && (
       <small>
-        <PastTime of={of.delivered_at} />
+        <PastTime at={delivery.delivered_at} />
       </small>
     )}
-    {of.next_attempt_at !== null && (
+    {delivery.next_attempt_at !== null && (
       <small>
-        next attempt: <Time of={of.next_attempt_at} />
+        next attempt: <Time at={delivery.next_attempt_at} />
       </small>
     )}
   </>

@@ -33,7 +33,7 @@ export function Engines({ state: { fleet, before, models }, admin }: SectionProp
         caption="Engines"
         rows={rows}
         keyOf={({ engine_id: id }) => id}
-        empty="No engine answers."
+        empty="No engines connected."
         columns={[
           ...COLUMNS,
           { head: 'change', cell: (row) => <Drain engine={row} admin={admin} /> },
@@ -48,9 +48,9 @@ function Drain({ engine, admin }: { engine: Engine; admin: SectionProps['admin']
   if (state === 'DRAINING' || !mayAct('operator')) return null
   const drain = async () => {
     await admin.act(`engines/${encodeURIComponent(id)}/drain`)
-    return 'It ends its jobs.'
+    return 'Draining: finishing current jobs.'
   }
-  return <ConfirmedButton action="Drain" of={id} act={drain} />
+  return <ConfirmedButton action="Drain" target={id} act={drain} />
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { head: 'state', by: ({ state }) => state, cell: ({ state }) => <State of={state} /> },
+  { head: 'state', by: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
   {
     head: 'serves',
     by: ({ model }) => model,
@@ -81,17 +81,17 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     head: 'batch fill',
     by: ({ fill }) => fill,
-    cell: ({ fill, engine_id: id }) => <Share of={fill} label={`batch fill of ${id}`} />,
+    cell: ({ fill, engine_id: id }) => <Share value={fill} label={`batch fill of ${id}`} />,
   },
   {
     head: 'busy',
     by: ({ busy }) => busy,
-    cell: ({ busy, engine_id: id }) => <Share of={busy} label={`busy share of ${id}`} />,
+    cell: ({ busy, engine_id: id }) => <Share value={busy} label={`busy share of ${id}`} />,
   },
   numberColumn(
-    'media s/s',
+    'speed',
     ({ audio }) => audio,
-    (value) => value.toFixed(1),
+    (value) => `${value.toFixed(1)} s/s`,
   ),
   numberColumn(
     'memory',

@@ -27,7 +27,7 @@ export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) 
   const [cursors, setCursors] = useState<readonly string[]>([])
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
-  const { answer: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, INTERVAL_MS)
+  const { data: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, INTERVAL_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
   return (

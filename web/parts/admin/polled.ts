@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Admin } from '../../state/admin.ts'
 
-interface Polled<Answer> {
-  /** The latest answer; null until there is one. */
-  answer: Answer | null
+interface Polled<Data> {
+  /** The latest data; null until there is one. */
+  data: Data | null
   /** Why the latest call failed; empty if it did not. */
   problem: string
 }
 
 /** Polls a path of the admin API while the component is mounted. */
-export const usePath = <Answer>(admin: Admin, path: string, intervalMs: number): Polled<Answer> =>
+export const usePath = <Data>(admin: Admin, path: string, intervalMs: number): Polled<Data> =>
   usePolled(
-    useCallback(() => admin.read<Answer>(path), [admin, path]),
+    useCallback(() => admin.read<Data>(path), [admin, path]),
     intervalMs,
   )
 
@@ -19,15 +19,15 @@ export const usePath = <Answer>(admin: Admin, path: string, intervalMs: number):
  * Calls `read` again `intervalMs` after each call has ended, while the component is mounted.
  * @param read a new function is called at once; null if there is nothing to read
  */
-export function usePolled<Answer>(
-  read: (() => Promise<Answer>) | null,
+export function usePolled<Data>(
+  read: (() => Promise<Data>) | null,
   intervalMs: number,
-): Polled<Answer> {
-  const [answer, setAnswer] = useState<Answer | null>(null)
+): Polled<Data> {
+  const [data, setData] = useState<Data | null>(null)
   const [problem, setProblem] = useState('')
   useEffect(() => {
     if (read === null) {
-      setAnswer(null)
+      setData(null)
       return undefined
     }
     setProblem('')
@@ -38,7 +38,7 @@ export function usePolled<Answer>(
         .then(
           (next) => {
             if (isOver) return
-            setAnswer(next)
+            setData(next)
             setProblem('')
           },
           (error: Error) => setProblem(error.message),
@@ -52,5 +52,5 @@ export function usePolled<Answer>(
       clearTimeout(timer)
     }
   }, [read])
-  return { answer, problem }
+  return { data, problem }
 }

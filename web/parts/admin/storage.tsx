@@ -14,7 +14,7 @@ export function Storage({ state, admin }: SectionProps) {
   return (
     <>
       <Figures
-        of={[
+        figures={[
           ['held', sizeText(storage.held_bytes)],
           ['reserved for outputs', sizeText(storage.reserved_bytes)],
           ['room', free === null ? 'a bucket’s' : sizeText(free)],
@@ -49,7 +49,7 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
       head: 'of all',
       by: ({ media_bytes: bytes }) => bytes,
       cell: ({ media_bytes: bytes, name }) => (
-        <Share of={bytes / (fleet.storage.held_bytes || 1)} label={`share of ${name}`} />
+        <Share value={bytes / (fleet.storage.held_bytes || 1)} label={`share of ${name}`} />
       ),
     },
     numberColumn('reserved', (row) => row.media_reserved_bytes, sizeText),
@@ -70,7 +70,7 @@ function quotaColumns(quotaOf: (account: Account) => number | null): Column<Acco
       head: 'of its quota',
       by: usedShare,
       cell: (account) => (
-        <Share of={usedShare(account)} label={`share of the quota of ${account.name}`} />
+        <Share value={usedShare(account)} label={`share of the quota of ${account.name}`} />
       ),
     },
   ]

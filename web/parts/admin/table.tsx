@@ -17,13 +17,13 @@ export interface Column<Row> {
 export const numberColumn = <Row,>(
   head: string,
   by: (row: Row) => number | null,
-  textOf = (value: number): string => value.toLocaleString(),
+  format = (value: number): string => value.toLocaleString(),
 ): Column<Row> => ({
   head,
   by,
   cell(row) {
     const value = by(row)
-    return value === null ? '–' : textOf(value)
+    return value === null ? '–' : format(value)
   },
   isNumber: true,
 })

@@ -8,4 +8,4 @@ const INTERVAL_MS = 30_000
 
 /** The usage and storage of accounts; null until it is read. The admins' view reports problems. */
 export const useUsage = (admin: Admin): Usage | null =>
-  usePath<Usage>(admin, 'usage', INTERVAL_MS).answer
+  usePath<Usage>(admin, 'usage', INTERVAL_MS).data

@@ -35,7 +35,7 @@ export function Work({ state, admin, filters }: SectionProps) {
   return (
     <>
       <Figures
-        of={[
+        figures={[
           ['waiting', queue.waiting],
           ['in progress', queue.in_progress],
           ['the oldest waits', queue.waiting > 0 ? spanText(queue.oldest_seconds) : '–'],
@@ -68,12 +68,12 @@ function columnsOf(
   const modelOf = ({ separator, engine_id: id }: Request) =>
     separator ?? fleet.engines.find(({ engine_id: other }) => other === id)?.model ?? null
   return [
-    { head: 'request', cell: (row) => <What of={row} />, by: promptsOf },
+    { head: 'request', cell: (row) => <What request={row} />, by: promptsOf },
     accountColumn(accounts),
-    { head: 'state', cell: (row) => <Progress of={row} />, by: ({ status }) => status },
+    { head: 'state', cell: (row) => <Progress request={row} />, by: ({ status }) => status },
     {
       head: 'submitted',
-      cell: ({ created_at: at }) => <PastTime of={at} />,
+      cell: ({ created_at: at }) => <PastTime at={at} />,
       by: ({ created_at: at }) => at,
     },
     numberColumn('took', (row) => secondsOf(row, fleet.at), spanText),
@@ -95,24 +95,24 @@ function secondsOf({ created_at, started_at, finished_at }: Request, now: string
   return (Date.parse(finished_at ?? now) - Date.parse(started_at ?? created_at)) / 1_000
 }
 
-const What = ({ of }: { of: Request }) => (
+const What = ({ request }: { request: Request }) => (
   <>
-    <strong>{promptsOf(of)}</strong>
-    <small title={of.request_id}>
-      {of.file_name} · <code>{of.request_id}</code>
+    <strong>{promptsOf(request)}</strong>
+    <small title={request.request_id}>
+      {request.file_name} · <code>{request.request_id}</code>
     </small>
   </>
 )
 
 function Progress({
-  of: { status, progress, attempts, error_code, error_message },
+  request: { status, progress, attempts, error_code, error_message },
 }: {
-  of: Request
+  request: Request
 }) {
   return (
     <>
-      <State of={status} />
-      {status === 'IN_PROGRESS' && progress !== null && <Share of={progress} label="how far" />}
+      <State state={status} />
+      {status === 'IN_PROGRESS' && progress !== null && <Share value={progress} label="how far" />}
       {attempts > 1 && <small>attempt {attempts}</small>}
       {error_code !== null && (
         <small>
@@ -128,7 +128,7 @@ const cancelColumn = (admin: Admin): Column<Request> => ({
   cell: ({ request_id: id }) => (
     <ConfirmedButton
       action="Cancel"
-      of={id}
+      target={id}
       act={() => admin.act(`requests/${encodeURIComponent(id)}/cancel`).then(() => null)}
     />
   ),

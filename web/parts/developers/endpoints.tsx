@@ -12,7 +12,7 @@ import {
 } from '../../state/developers.ts'
 import { numberColumn, Table, type Column } from '../admin/table.tsx'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { InlineForm, textOf } from '../inline-form.tsx'
+import { InlineForm, fieldText } from '../inline-form.tsx'
 import { Problem } from '../problem.tsx'
 import { Time } from '../time.tsx'
 import { Secret } from './secret.tsx'
@@ -21,7 +21,9 @@ import { Secret } from './secret.tsx'
 export function Endpoints() {
   const [endpoints, setEndpoints] = useState<Endpoint[] | null>(null)
   const [made, setMade] = useState<NewEndpoint | null>(null)
-  const [shown, setShown] = useState<{ of: Endpoint; deliveries: EndpointDelivery[] } | null>(null)
+  const [shown, setShown] = useState<{ endpoint: Endpoint; deliveries: EndpointDelivery[] } | null>(
+    null,
+  )
   const [problem, setProblem] = useState('')
   const attempt = async (work: () => Promise<void>) => {
     setProblem('')
@@ -43,10 +45,10 @@ export function Endpoints() {
     })
     return null
   }
-  const show = (of: Endpoint) =>
+  const show = (endpoint: Endpoint) =>
     void attempt(async () => {
-      const { data: deliveries } = await endpointCalls(of).deliveries()
-      setShown({ of, deliveries })
+      const { data: deliveries } = await endpointCalls(endpoint).deliveries()
+      setShown({ endpoint, deliveries })
     })
   return (
     <section aria-labelledby="endpoints">
@@ -55,7 +57,7 @@ export function Endpoints() {
         Each receives the events of all your requests.{' '}
         <a href="docs/how-to/webhooks.html#endpoints">How endpoints work</a>
       </p>
-      {made && <Secret of={made.url} secret={made.signing_secret} />}
+      {made && <Secret name={made.url} secret={made.signing_secret} />}
       <Problem>{problem}</Problem>
       <EndpointForm create={(url) => void change(createEndpoint({ url }))} />
       <Table
@@ -67,7 +69,7 @@ export function Endpoints() {
       />
       {shown && (
         <Table
-          caption={`Deliveries to ${shown.of.url}`}
+          caption={`Deliveries to ${shown.endpoint.url}`}
           columns={DELIVERY_COLUMNS}
           rows={shown.deliveries}
           keyOf={(delivery) => delivery.webhook_id}
@@ -78,7 +80,7 @@ export function Endpoints() {
 }
 
 const EndpointForm = ({ create }: { create(url: string): void }) => (
-  <InlineForm label="Create an endpoint" send={(fields) => create(textOf(fields, 'url'))}>
+  <InlineForm label="Create an endpoint" send={(fields) => create(fieldText(fields, 'url'))}>
     <label>
       Address
       <input name="url" type="url" required placeholder="https://example.com/hook" />
@@ -110,7 +112,7 @@ const stateOf = ({ enabled, disabled_reason: reason, failing_since: since }: End
   if (since === null) return 'enabled'
   return (
     <>
-      fails since <Time of={since} />
+      fails since <Time at={since} />
     </>
   )
 }
@@ -124,7 +126,7 @@ interface ChangesProps {
 function Changes({ row, change, show }: ChangesProps) {
   const calls = endpointCalls(row)
   const button = (action: string, act: () => Promise<ComponentChildren>) => (
-    <ConfirmedButton action={action} of={row.url} act={act} />
+    <ConfirmedButton action={action} target={row.url} act={act} />
   )
   return (
     <>
@@ -148,7 +150,7 @@ function Changes({ row, change, show }: ChangesProps) {
 }
 
 const DELIVERY_COLUMNS: Column<EndpointDelivery>[] = [
-  { head: 'at', by: (row) => row.created_at, cell: (row) => <Time of={row.created_at} /> },
+  { head: 'at', by: (row) => row.created_at, cell: (row) => <Time at={row.created_at} /> },
   { head: 'request', cell: ({ request_id: id }) => <a href={`#request=${id}`}>{id}</a> },
   { head: 'event', by: (row) => row.type },
   numberColumn('attempts', (row) => row.attempts),

@@ -11,7 +11,7 @@ import {
 } from '../../state/developers.ts'
 import { Table, type Column } from '../admin/table.tsx'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { InlineForm, KeyPriority, priorityIn, textOf } from '../inline-form.tsx'
+import { InlineForm, KeyPriority, priorityIn, fieldText } from '../inline-form.tsx'
 import { Problem } from '../problem.tsx'
 import { PastTime, Time } from '../time.tsx'
 import { Secret } from './secret.tsx'
@@ -45,7 +45,7 @@ export function Keys() {
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       {made && (
-        <Secret of={made.name || made.key_id} secret={made.key}>
+        <Secret name={made.name || made.key_id} secret={made.key}>
           {' It is what programs send.'}
           {made.key_id === list?.current_key_id && ' It is your own key: sign in again with it.'}
         </Secret>
@@ -76,7 +76,7 @@ interface KeyFormProps {
 function KeyForm({ own, create }: KeyFormProps) {
   const scopes = own?.scopes ?? []
   const send = (fields: FormData) => {
-    const [name, expires] = [textOf(fields, 'name'), textOf(fields, 'expires')]
+    const [name, expires] = [fieldText(fields, 'name'), fieldText(fields, 'expires')]
     void create({
       scopes: scopes.filter((scope) => fields.has(scope)),
       ...(name && { name }),
@@ -145,11 +145,11 @@ const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
       </small>
     ),
   },
-  { head: 'created', by: (key) => key.created_at, cell: (key) => <PastTime of={key.created_at} /> },
+  { head: 'created', by: (key) => key.created_at, cell: (key) => <PastTime at={key.created_at} /> },
   {
     head: 'last used',
     by: (key) => key.last_used_at,
-    cell: (key) => (key.last_used_at ? <PastTime of={key.last_used_at} /> : 'never'),
+    cell: (key) => (key.last_used_at ? <PastTime at={key.last_used_at} /> : 'never'),
   },
   {
     head: 'expires',
@@ -157,7 +157,7 @@ const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
     cell: (key) => {
       if (key.revoked_at !== null) return <span class="ended">revoked</span>
       if (key.expires_at === null) return 'never'
-      return hasEnded(key) ? <span class="ended">expired</span> : <Time of={key.expires_at} />
+      return hasEnded(key) ? <span class="ended">expired</span> : <Time at={key.expires_at} />
     },
   },
   {
@@ -167,12 +167,12 @@ const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
         <>
           <ConfirmedButton
             action="Rotate"
-            of={key.name || key.key_id}
+            target={key.name || key.key_id}
             act={() => change(rotateKey(key.key_id))}
           />
           <ConfirmedButton
             action="Revoke"
-            of={key.name || key.key_id}
+            target={key.name || key.key_id}
             act={() => change(revokeKey(key.key_id))}
           />
         </>

@@ -4,7 +4,7 @@ import { currentClient, messageOf } from '../../state/credential.ts'
 import { readAttempts, type Attempt } from '../../state/developers.ts'
 import { numberColumn, Table, type Column } from '../admin/table.tsx'
 import { CopyButton } from '../copy-button.tsx'
-import { InlineForm, textOf } from '../inline-form.tsx'
+import { InlineForm, fieldText } from '../inline-form.tsx'
 import { Problem } from '../problem.tsx'
 import { Time } from '../time.tsx'
 
@@ -21,7 +21,7 @@ export function Webhooks() {
   }
   useEffect(refresh, [])
   const send = async (fields: FormData) => {
-    const [webhookUrl, webhookSecret] = [textOf(fields, 'url'), textOf(fields, 'secret')]
+    const [webhookUrl, webhookSecret] = [fieldText(fields, 'url'), fieldText(fields, 'secret')]
     setProblem('')
     setLast(null)
     setBusy(true)
@@ -54,7 +54,7 @@ export function Webhooks() {
         </label>
         <button disabled={isBusy}>Send a test</button>
       </InlineForm>
-      <div role="status">{last && <Answer result={last} />}</div>
+      <div role="status">{last && <TestOutcome result={last} />}</div>
       <Problem>{problem}</Problem>
       <Table
         caption="Attempts to deliver"
@@ -82,13 +82,11 @@ const attemptOf = (url: string, startedAt: string, result: WebhookTestResult): A
   error: result.error,
 })
 
-function Answer({ result }: { result: WebhookTestResult }) {
+function TestOutcome({ result }: { result: WebhookTestResult }) {
   const { delivered, status_code: status, error, duration_ms: ms, signing_secret: secret } = result
   return (
     <>
-      <p>
-        {delivered ? `Delivered in ${ms} ms, answered with ${status}.` : `Not delivered: ${error}`}
-      </p>
+      <p>{delivered ? `Delivered in ${ms} ms, status ${status}.` : `Not delivered: ${error}`}</p>
       {secret !== undefined && (
         <p class="secret">
           It was signed with <code>{secret}</code> <CopyButton text={secret} />
@@ -99,7 +97,7 @@ function Answer({ result }: { result: WebhookTestResult }) {
 }
 
 const COLUMNS: Column<Attempt>[] = [
-  { head: 'at', by: (row) => row.started_at, cell: (row) => <Time of={row.started_at} /> },
+  { head: 'at', by: (row) => row.started_at, cell: (row) => <Time at={row.started_at} /> },
   {
     head: 'request',
     cell: ({ request_id: id }) => (id === TEST ? id : <a href={`#request=${id}`}>{id}</a>),
@@ -110,5 +108,5 @@ const COLUMNS: Column<Attempt>[] = [
     (row) => row.duration_ms,
     (ms) => `${ms} ms`,
   ),
-  { head: 'answer', cell: ({ error, status_code: status }) => error ?? `delivered, ${status}` },
+  { head: 'response', cell: ({ error, status_code: status }) => error ?? `delivered, ${status}` },
 ]

@@ -112,7 +112,7 @@ function Row({ request, onOpen, onRenamed, onDeleted }: RowProps) {
         <strong>{promptsOf(request)}</strong>
         <span class={`state ${state}`}>{state}</span>
         <span class="quiet">from {request.file_name}</span>
-        <PastTime of={request.created_at} />
+        <PastTime at={request.created_at} />
       </button>
       {hasOutputs(request) && (
         <button aria-label={`${playing} ${name}`} onClick={play}>

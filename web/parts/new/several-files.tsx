@@ -18,7 +18,7 @@ import {
   type EntryState,
 } from '../../state/file-queue.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
-import { leftOf, textOf } from '../status-text.ts'
+import { leftOf, statusText } from '../status-text.ts'
 import { Problem } from '../problem.tsx'
 
 /** Files that were sent together, with a line for each and a total. */
@@ -60,7 +60,7 @@ function Title() {
         <span>
           <ConfirmedButton
             action="Cancel all"
-            of="files"
+            target="files"
             act={async () => {
               await cancelAll()
               return null
@@ -144,7 +144,7 @@ function textOfState(state: EntryState): { text: string; isFailure?: boolean } {
   const { status } = state
   if (!status) return { text: 'submitted' }
   if (outcomeOf(state) === 'canceled') return { text: 'canceled' }
-  if (!status.error) return { text: textOf(status) }
+  if (!status.error) return { text: statusText(status) }
   return { text: `${status.error.code}: ${status.error.message}`, isFailure: true }
 }
 

@@ -36,7 +36,7 @@ export function SourcePicker() {
         <legend class="spoken">Audio or video</legend>
         {!chosen && <DropPicture />}
         <p class="drop-text">
-          <span role="status">{chosen && <strong>{textOf(chosen)}</strong>}</span>{' '}
+          <span role="status">{chosen && <strong>{sourceText(chosen)}</strong>}</span>{' '}
           {chosen ? (
             <button type="button" class="link" onClick={() => setSource(null)}>
               Remove
@@ -136,7 +136,7 @@ function FileInput({ label, isMain = false, ...kind }: FileInputProps) {
 }
 
 /** Describes the media in the form. */
-function textOf(chosen: Source | SeveralFiles): string {
+function sourceText(chosen: Source | SeveralFiles): string {
   if (chosen.kind === 'address') return chosen.url
   if (chosen.kind === 'output') {
     const file = chosen.place.output === 'source' ? 'the source' : 'an output'

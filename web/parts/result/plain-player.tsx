@@ -2,7 +2,7 @@ import type { TargetedEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Peaks, Waveform } from '../../../clients/typescript/client.ts'
 import type { Output } from '../../audio/lane.ts'
-import { planesOf } from '../../audio/peaks.ts'
+import { planesOfWaveform } from '../../audio/peaks.ts'
 import type { Finding } from '../../state/chip.ts'
 import { outputsOf, type PlayableResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
@@ -81,7 +81,7 @@ function PlainOutput(props: PlainOutputProps) {
     const surfer = library.WaveSurfer.create({
       container: box.current!,
       media: audio.current!,
-      peaks: planesOf(waveform),
+      peaks: planesOfWaveform(waveform),
       duration: (length * samples) / rate,
       height: 72,
       waveColor: color,

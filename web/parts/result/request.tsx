@@ -143,7 +143,7 @@ function Delete({ request }: { request: OpenRequest }) {
     close()
     return null
   }
-  return <ConfirmedButton action="Delete" of={`${request.name} and its outputs`} act={remove} />
+  return <ConfirmedButton action="Delete" target={`${request.name} and its outputs`} act={remove} />
 }
 
 function Ahead({ files }: { files: number }) {
@@ -174,7 +174,7 @@ function Kept({ id, result }: { id: string; result: Result }) {
     <>
       {deleteAfter !== undefined && (
         <p class="quiet">
-          The service keeps these files until <Time of={deleteAfter} />.
+          The service keeps these files until <Time at={deleteAfter} />.
         </p>
       )}
       <Share id={id} result={result} />

@@ -27,7 +27,7 @@ export function Share({ id, result }: ShareProps) {
   const fail = (error: unknown) => setProblem(messageOf(error))
   const list = async () => {
     const { data } = await currentClient().shares()
-    setShares(data.filter(({ request_id: of }) => of === id))
+    setShares(data.filter(({ request_id: requestId }) => requestId === id))
   }
   const make = async () => {
     setProblem('')
@@ -98,10 +98,10 @@ function WorkingAddresses({ shares, revoke }: WorkingAddressesProps) {
     <ul>
       {shares.map(({ share_id: shareId, expires_at: end }) => (
         <li key={shareId}>
-          An address works until <Time of={end} />{' '}
+          An address works until <Time at={end} />{' '}
           <ConfirmedButton
             action="Revoke"
-            of={`the address that works until ${end}`}
+            target={`the address that works until ${end}`}
             act={() => revoke(shareId)}
           />
         </li>

@@ -40,7 +40,7 @@ export function SharedPage({ secret }: { secret: string }) {
         readPeaks={() => peaksOf(shared)}
         below={() => (
           <p class="quiet">
-            This address works until <Time of={expiresAt} />.
+            This address works until <Time at={expiresAt} />.
           </p>
         )}
       />

@@ -26,13 +26,13 @@ export function Strength({ mixer }: { mixer: Mixer }) {
         onInput={({ currentTarget }) => set(Number(currentTarget.value))}
       />
       <output id="strength" class="quiet">
-        {isUsed ? textOf(mixer) : 'Solo a sound or the rest to use it.'}
+        {isUsed ? strengthText(mixer) : 'Solo a sound or the rest to use it.'}
       </output>
     </label>
   )
 }
 
-function textOf(mixer: Mixer): string {
+function strengthText(mixer: Mixer): string {
   const rest = mixer.mixedBack.value
   if (rest === 0) return '100 %: only this sound'
   const softer = Math.round(-toDb(rest))

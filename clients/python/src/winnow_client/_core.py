@@ -120,7 +120,7 @@ def answer_of(call: Call[Answer], response: httpx.Response) -> Answer:
     try:
         return cast(Answer, response.json())
     except ValueError:
-        message = f"The answer to {call.method} {call.path} is not JSON; is base_url right?"
+        message = f"The response to {call.method} {call.path} is not JSON; is base_url right?"
         raise ApiError(
             f"HTTP_{response.status_code}", message, status=response.status_code
         ) from None

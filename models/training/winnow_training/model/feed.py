@@ -128,7 +128,7 @@ def split_batch(flat: torch.Tensor, count: int) -> list[torch.Tensor]:
 
 def make_batches(memory, ready, free, options, seed):
     torch.set_num_threads(1)
-    os.nice(2)  # the steps should not wait for a processor
+    os.nice(2)  # the steps should not wait for a CPU
     rng, earlier, bank = np.random.default_rng(seed), None, None
     while parent_process().is_alive():
         if (banks := list_banks(options.cache)) != earlier:  # more may be unpacked meanwhile

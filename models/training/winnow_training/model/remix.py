@@ -1,6 +1,6 @@
 """Mixtures of targets that earlier mixtures had, made on the device.
 
-A GPU trains faster than processors make mixtures. Between two batches of these it trains on their
+A GPU trains faster than CPUs make mixtures. Between two batches of these it trains on their
 targets in other pairs, at other levels.
 """
 

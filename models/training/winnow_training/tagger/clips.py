@@ -29,7 +29,7 @@ LEAST = 1e-13
 """Added to stored powers, whose logarithms are then finite in float16."""
 CALIBRATION_SHARE = 8
 """One of so many owners of training clips is kept for calibration …"""
-OWNERS_LEAST = 3
+OWNERS_MIN = 3
 """… or one, of so many or more …"""
 CALIBRATION_MOST = 0.34
 """… unless that is more than this of a class's clips."""
@@ -119,7 +119,7 @@ def calibration_owners(clips: dict[str, list[str]]) -> set[str]:
             shares[owner] = max(shares.get(owner, 0), count / len(clips[key]))
     chosen: set[str] = set()
     for _, by_owner in sorted(counts.items()):
-        places = len(by_owner) // CALIBRATION_SHARE or int(len(by_owner) >= OWNERS_LEAST)
+        places = len(by_owner) // CALIBRATION_SHARE or int(len(by_owner) >= OWNERS_MIN)
         taken = sum(count for owner, count in by_owner.items() if owner in chosen)
         for owner in sorted(by_owner, key=order):
             if len(chosen & by_owner.keys()) >= places:

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { constants, deflateRawSync } from 'node:zlib'
 import { AVERROR_EINVAL, AVERROR_ENOMEM, AVERROR_ENOSPC } from 'node-av/constants'
-import { CallError } from '../../../../engine/media/ffmpeg.ts'
+import { FfmpegCallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { refusalOf } from '../../../../engine/media/read/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
@@ -131,13 +131,13 @@ test('cover art is not decoded, however large it says it is', async () => {
 
 test('a full disk, lack of memory, and errors from outside FFmpeg are not blamed on the media', () => {
   const own = [
-    new CallError(AVERROR_ENOSPC, 'write'),
-    new CallError(AVERROR_ENOMEM, 'read'),
+    new FfmpegCallError(AVERROR_ENOSPC, 'write'),
+    new FfmpegCallError(AVERROR_ENOMEM, 'read'),
     new Error('away'),
     new TypeError(),
   ]
   for (const error of own) assert.equal(refusalOf(error), error)
-  const refused = new CallError(AVERROR_EINVAL, 'open the decoder')
+  const refused = new FfmpegCallError(AVERROR_EINVAL, 'open the decoder')
   const { code, cause } = refusalOf(refused) as ServiceError
   assert.deepEqual([code, cause], ['INVALID_MEDIA', refused])
 })

@@ -94,7 +94,7 @@ describe('a source', () => {
       const { url, requests } = await serve(t, status(code))
       await assert.rejects(fetchFrom(url).bytes, {
         code: 'MEDIA_FETCH_FAILED',
-        message: new RegExp(`answered ${code}`),
+        message: new RegExp(`returned ${code}`),
       })
       assert.equal(requests(), 1)
     })

@@ -180,7 +180,7 @@ describe('an upload', () => {
   for (const code of [400, 403, 404, 413]) {
     test(`fails for good after ${code}`, async (t) => {
       const { url, requests } = await serve(t, answerEarly(code))
-      await assert.rejects(upload(url), new RegExp(`answered ${code}`))
+      await assert.rejects(upload(url), new RegExp(`returned ${code}`))
       assert.equal(requests(), 1)
     })
   }

@@ -316,7 +316,7 @@ test('whatever a host sends in place of the file is reported, and nothing is ins
   const answers: [(response: ServerResponse) => unknown, RegExp][] = [
     [
       (response) => response.setHeader('content-type', 'text/html').end('<html>'),
-      /answers with a web page instead of the file/,
+      /returned a web page instead of the file/,
     ],
     [
       (response) => response.end(Buffer.alloc(FILE.length)),
@@ -324,7 +324,7 @@ test('whatever a host sends in place of the file is reported, and nothing is ins
     ],
     [(response) => response.writeHead(404).end(), /the file is no longer there/],
     [(response) => response.writeHead(403).end(), /refuses it \(status 403\)/],
-    [(response) => response.writeHead(503).end(), /answers with status 503/],
+    [(response) => response.writeHead(503).end(), /returned status 503/],
     [
       (response) => response.writeHead(200, { 'content-length': 9e9 }).end(),
       /9000000000 bytes: too/,

@@ -36,11 +36,11 @@ test('a configured size has precedence; otherwise it is what fits the device, up
   assert.equal(framesOf(100, 50_000), 100)
   assert.equal(framesOf('auto', 50_000), 50_000)
   assert.equal(framesOf('auto', 1_000_000), 65_536)
-  assert.equal(framesOf('auto', null), PLAIN_MODEL.framesOnProcessor)
+  assert.equal(framesOf('auto', null), PLAIN_MODEL.framesOnCpu)
 })
 
-test('requests that share a processor get small batches, unless a size is configured', () => {
-  const description = { ...PLAIN_MODEL, framesOnProcessor: 1_024, framesOnSharedProcessor: 320 }
+test('requests that share a CPU get small batches, unless a size is configured', () => {
+  const description = { ...PLAIN_MODEL, framesOnCpu: 1_024, framesOnSharedCpu: 320 }
   const framesFor = (configured: number | 'auto', framesFitting: number | null) => {
     const budget = budgetOf({ description, framesFitting }, configured, log)
     return [1, 2].map((requests) => budget.framesFor(requests))

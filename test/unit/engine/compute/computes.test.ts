@@ -40,7 +40,7 @@ function start(device: 'cpu' | 'gpu') {
 
 const NAMES = ({ models }: Computes) => models.map(({ description }) => description.name)
 
-test('on a processor an installed model has a process of its own, and mini uses the thread', async () => {
+test('on a CPU an installed model has a process of its own, and mini uses the thread', async () => {
   const { computes, stopped, free } = start('cpu')
   await computes.load(MINI)
   await computes.load(SCNET)

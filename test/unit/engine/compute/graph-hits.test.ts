@@ -142,7 +142,7 @@ interface Device {
 
 const DEVICES: Readonly<Record<string, Device>> = {
   GPU: { framesMax: 65_536, together: true },
-  processor: { framesMax: 1_024, together: false },
+  CPU: { framesMax: 1_024, together: false },
 }
 
 for (const load of LOADS) {

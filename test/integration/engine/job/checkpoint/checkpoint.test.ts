@@ -8,7 +8,7 @@ import test, { after, type TestContext } from 'node:test'
 import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
 import { DeviceError } from '../../../../../engine/compute/compute-errors.ts'
 import { createJobMedia } from '../../../../../engine/job/job-media.ts'
-import { JobStopped } from '../../../../../engine/job/outcome.ts'
+import { JobStoppedError } from '../../../../../engine/job/outcome.ts'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import { separateJob, type JobDeps } from '../../../../../engine/job/separate-job.ts'
 import { SourceUnavailableError } from '../../../../../engine/media/read/source.ts'
@@ -122,7 +122,7 @@ async function attempt(t: TestContext, store: Store, attemptOptions: Attempt = {
     }
     if (attemptOptions.interrupted?.after === seen.chunks.length) {
       if (attemptOptions.interrupted.by === 'device') throw new DeviceError('gone')
-      stop.abort(new JobStopped('canceled')) // like a kill, sends nothing more
+      stop.abort(new JobStoppedError('canceled')) // like a kill, sends nothing more
       stop.signal.throwIfAborted()
     }
     clock.advance(CHUNK_MS)

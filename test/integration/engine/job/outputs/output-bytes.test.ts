@@ -32,7 +32,7 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
     hasPreview: true,
     signal: new AbortController().signal,
     log: () => undefined,
-    onPicture: () => undefined,
+    onVideoProgress: () => undefined,
   }
   const outputs = await Outputs.open(options, threads)
   const planes = Array.from({ length: channels }, (_, i) => noise(i + 1, seconds * sampleRate))

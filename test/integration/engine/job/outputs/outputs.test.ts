@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import type { SeparatedSounds } from '../../../../../engine/job/outputs/mix.ts'
 import { Outputs } from '../../../../../engine/job/outputs/outputs.ts'
-import type { PictureProgress } from '../../../../../engine/media/write/picture-progress.ts'
+import type { VideoProgress } from '../../../../../engine/media/write/video-progress.ts'
 import type { OutputName } from '../../../../../shared/messages.ts'
 import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
 import { plainPlan } from '../../../../support/engine/plain-plan.ts'
@@ -47,7 +47,7 @@ function openOutputs(
   }: Options = {},
 ) {
   const lines: string[] = []
-  const pictures: PictureProgress[] = []
+  const pictures: VideoProgress[] = []
   const options = {
     folder: into,
     encoding: { format, sampleRate: RATE, channels: 1 },
@@ -58,7 +58,7 @@ function openOutputs(
     hasPreview: hasPeaks,
     signal,
     log: (line: string) => lines.push(line),
-    onPicture: (progress: PictureProgress) => pictures.push(progress),
+    onVideoProgress: (progress: VideoProgress) => pictures.push(progress),
   }
   const opened = Outputs.open(options, threads)
   return { opened, lines, pictures }

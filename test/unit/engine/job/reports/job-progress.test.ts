@@ -6,9 +6,9 @@ import { fc } from '../../../../support/basics/property.ts'
 
 type Report = Pick<Progress, 'progress' | 'seconds_at_least'>
 
-function follow(hasPicture: boolean) {
+function follow(hasVideo: boolean) {
   const reports: Report[] = []
-  return { progress: new JobProgress(hasPicture, (report) => reports.push(report)), reports }
+  return { progress: new JobProgress(hasVideo, (report) => reports.push(report)), reports }
 }
 
 test('without a picture the sound counts, and its end is not reported', () => {
@@ -22,7 +22,7 @@ test('once a picture is known to be copied, only the sound counts', () => {
   const { progress, reports } = follow(true)
   progress.sound(0.25)
   assert.deepEqual(reports, [], 'the picture may have to be coded again')
-  progress.picture({ done: 1 })
+  progress.video({ done: 1 })
   progress.sound(0.5)
   progress.soundEnded()
   assert.deepEqual(reports, [{ progress: 0.25 }, { progress: 0.5 }])
@@ -30,13 +30,13 @@ test('once a picture is known to be copied, only the sound counts', () => {
 
 test('the slower of sound and picture counts, with the time left for the picture', () => {
   const { progress, reports } = follow(true)
-  progress.picture({ done: 0 })
-  progress.picture({ done: 0.1, secondsLeft: 18 })
+  progress.video({ done: 0 })
+  progress.video({ done: 0.1, secondsLeft: 18 })
   progress.sound(0.05)
   progress.sound(0.83) // 5 of 6 chunks
   progress.soundEnded()
-  progress.picture({ done: 0.9, secondsLeft: 2 })
-  progress.picture({ done: 1 })
+  progress.video({ done: 0.9, secondsLeft: 2 })
+  progress.video({ done: 1 })
   assert.deepEqual(reports, [
     { progress: 0 },
     { progress: 0, seconds_at_least: 18 },
@@ -63,12 +63,12 @@ test('whatever arrives in whatever order, progress neither falls nor reaches 1',
     ),
   )
   fc.assert(
-    fc.property(fc.boolean(), calls, (hasPicture, calls) => {
-      const { progress, reports } = follow(hasPicture)
+    fc.property(fc.boolean(), calls, (hasVideo, calls) => {
+      const { progress, reports } = follow(hasVideo)
       for (const call of calls) {
         if (call === 'end') progress.soundEnded()
         else if ('sound' in call) progress.sound(call.sound)
-        else progress.picture(call.picture)
+        else progress.video(call.picture)
       }
       for (const [i, report] of reports.entries()) {
         assert.ok(report.progress >= (reports[i - 1]?.progress ?? 0) && report.progress < 1)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  PictureCounter,
-  type PictureProgress,
-} from '../../../../../engine/media/write/picture-progress.ts'
+  VideoCounter,
+  type VideoProgress,
+} from '../../../../../engine/media/write/video-progress.ts'
 
 /** Counts `read` of `packets` packets, which take 250 ms each, and returns the reports. */
-function count(packets: number, read = packets): PictureProgress[] {
-  const reports: PictureProgress[] = []
+function count(packets: number, read = packets): VideoProgress[] {
+  const reports: VideoProgress[] = []
   let now = 5_000
-  const counter = new PictureCounter(
+  const counter = new VideoCounter(
     packets,
     (report) => reports.push(report),
     () => now,

@@ -1,9 +1,9 @@
-/** Finds out what the processor can do. */
+/** Finds out what the CPU can do. */
 import { readFileSync } from 'node:fs'
 
 let flags: string | undefined
 
-/** Whether one of the processor's flags, as Linux lists them, matches; false on other systems. */
+/** Whether one of the CPU's flags, as Linux lists them, matches; false on other systems. */
 export function hasInstructions(pattern: RegExp): boolean {
   flags ??= readFlags()
   return pattern.test(flags)

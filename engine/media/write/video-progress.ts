@@ -1,6 +1,6 @@
 /** Tracks how much of a picture has been re-encoded, and how long the rest will take. */
 
-export interface PictureProgress {
+export interface VideoProgress {
   /** The completed share, from 0 to 1; 1 means that nothing is left to encode. */
   done: number
   /** At the speed so far; absent until that is known. */
@@ -12,9 +12,9 @@ export interface PictureProgress {
  */
 const REPORTS_MAX = 200
 
-export class PictureCounter {
+export class VideoCounter {
   readonly #packets: number
-  readonly #report: (progress: PictureProgress) => void
+  readonly #report: (progress: VideoProgress) => void
   readonly #now: () => number
   readonly #startedAt: number
   #read = 0
@@ -27,7 +27,7 @@ export class PictureCounter {
    */
   constructor(
     packets: number,
-    report: (progress: PictureProgress) => void,
+    report: (progress: VideoProgress) => void,
     now = () => performance.now(),
   ) {
     this.#packets = packets
