@@ -48,7 +48,7 @@ const config = settingsOrEnd('engine', () => loadConfig(takeCredentials(process.
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({
-  engine_id: config.engineId,
+  engineId: config.engineId,
 })
 const manager = await startOrEnd(log, connectServiceManager(process.env, log))
 

@@ -198,9 +198,7 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
     async removeModel(name: string) {
       await call('RemoveModel', { name }, MODEL_DEADLINE_MS)
     },
-    /**
-     * Calls `onStats` at once and then every `intervalMs` until the returned function is called.
-     */
+    /** Calls `onStats` at once and then every `intervalMs`, until the result is called. */
     watchStats(intervalMs: number, onStats: (stats: EngineStats) => void) {
       const stream = openStream<EngineStats>(client, 'WatchStats', { interval_ms: intervalMs })
       stream.on('data', onStats)

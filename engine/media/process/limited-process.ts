@@ -99,7 +99,8 @@ export class LimitedProcess<Task> {
   /**
    * @param onReport receives what the work reports in between
    * @throws LimitError if the work exceeds a limit or its process crashes; the reason for which the
-   *   process was closed; whatever the work throws: ServiceError, FfmpegCallError for a full disk, Error
+   *   process was closed; whatever the work throws: ServiceError, FfmpegCallError for a full disk,
+   *   Error
    */
   async call<T, Report = never>(
     task: Task,
