@@ -44,15 +44,14 @@ test('fal.subscribe with a Blob gives fal its result, by polling and by streamin
     const { gateway, fal, address } = await start(t)
     const updates: QueueStatus[] = []
     const input = { audio_url: AUDIO, prompt: 'a bell', output_format: 'mp3' } as const
-    const { data, requestId } = await completeDuring(
-      gateway,
-      fal.subscribe(MODEL, {
-        input: { ...input, predict_spans: true },
-        mode,
-        logs: true,
-        onQueueUpdate: (update) => updates.push(update),
-      }),
-    )
+    const subscribed = fal.subscribe(MODEL, {
+      input: { ...input, predict_spans: true },
+      mode,
+      logs: true,
+      onQueueUpdate: (update) => updates.push(update),
+    })
+    while (updates.length === 0) await sleep(5)
+    const { data, requestId } = await completeDuring(gateway, subscribed)
     assert.equal(updates[0]?.status, 'IN_QUEUE')
     assert.deepEqual([updates.at(-1)?.status, updates.at(-1)?.request_id], ['COMPLETED', requestId])
     assert.deepEqual([data.duration, data.sample_rate], [12.5, 48_000])
