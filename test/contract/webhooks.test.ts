@@ -286,7 +286,7 @@ test('6.1 any 2xx is delivery, 410 the end, a redirect a failed try', async (t) 
   for (const status of [301, 304, 307, 400, 404, 429, 500, 503]) {
     const { delivery_status, last_error } = await after({ ...OK, status })
     assert.equal(delivery_status, 'pending', `${status}`)
-    assert.match(last_error ?? '', RegExp(`status ${status}${status < 400 ? '; redirects' : ''}`))
+    assert.match(last_error ?? '', RegExp(`returned ${status}${status < 400 ? '; redirects' : ''}`))
   }
   const problem = 'webhookUrl could not be reached: its host name could not be looked up.'
   assert.deepEqual(await after({ problem }), { ...pending, attempts: 1, last_error: problem })
