@@ -10,7 +10,8 @@ import { newNameOf } from './new-name.ts'
  */
 export async function renameRequest(id: string, name: string): Promise<string | null> {
   const input = prompt('New name. Files that you save are named after it.', name)
-  const next = newNameOf(name, input ?? '')
+  if (input === null || input === name) return null
+  const next = newNameOf(name, input)
   if (next === '' || next === name) return null
   await currentClient().rename(id, next)
   renameEntry(id, next)

@@ -21,7 +21,8 @@ export function Webhooks() {
   }
   useEffect(refresh, [])
   const send = async (fields: FormData) => {
-    const [webhookUrl, webhookSecret] = [fieldText(fields, 'url'), fieldText(fields, 'secret')]
+    const webhookUrl = fieldText(fields, 'url')
+    const webhookSecret = fields.get('secret') as string // blanks at its ends belong to it
     setProblem('')
     setLast(null)
     setBusy(true)
