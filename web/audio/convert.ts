@@ -5,6 +5,7 @@
 
 import {
   AudioBufferSource,
+  BlobSource,
   Conversion,
   FLAC,
   FlacOutputFormat,
@@ -20,6 +21,7 @@ import {
   WavOutputFormat,
   type AudioEncodingConfig,
   type OutputFormat,
+  type Source,
   type StreamTargetChunk,
 } from 'mediabunny'
 import { slicesOf } from './decode.ts'
@@ -52,7 +54,12 @@ export async function convert(
 ): Promise<Blob> {
   if (format === 'flac') (await import('@mediabunny/flac-encoder')).registerFlacEncoder()
   if (format === 'mp3') (await import('@mediabunny/mp3-encoder')).registerMp3Encoder()
-  if (typeof media === 'string') return convertFile(media, format, options)
+  if (typeof media === 'string') return convertFile(new UrlSource(media), format, options)
+  if (format === 'flac') {
+    // its encoder cuts off what is finer than 24 bits, which WAV rounds
+    const wav = await convert(media, 'wav', { ...options, onProgress: () => {} })
+    return convertFile(new BlobSource(wav), format, options)
+  }
   return makeFile(formatOf(format), async (output) => {
     const source = new AudioBufferSource(ENCODINGS[format])
     output.addAudioTrack(source)
@@ -63,11 +70,11 @@ export async function convert(
 }
 
 async function convertFile(
-  url: string,
+  source: Source,
   format: SoundFormat,
   { signal, onProgress }: ConvertOptions,
 ): Promise<Blob> {
-  const input = new Input({ source: new UrlSource(url), formats: [WAVE, FLAC, MP3] })
+  const input = new Input({ source, formats: [WAVE, FLAC, MP3] })
   try {
     return await makeFile(formatOf(format, await isLargeAsWav(input)), async (output) => {
       const conversion = await Conversion.init({ input, output, audio: ENCODINGS[format] })

@@ -68,7 +68,7 @@ export function Stems() {
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
   return (
     <div role="group" aria-label="Stems" class="choice">
-      <SoundChips sounds={names} nameOf={(name) => name} style="button" />
+      <SoundChips sounds={names} nameOf={(name) => name} isLarge />
     </div>
   )
 }

@@ -5,15 +5,15 @@ interface SoundChipsProps<Sound> {
   sounds: readonly Sound[]
   nameOf(sound: Sound): string
   titleOf?(sound: Sound): string
-  /** The style of the buttons; by default small ones. */
-  style?: 'chip' | 'button'
+  /** Whether the buttons have the usual size; by default they are small. */
+  isLarge?: boolean
   /** Content after the name. */
   children?(sound: Sound): ComponentChildren
 }
 
 /** A button for each sound that adds it to the prompts or removes it. */
 export function SoundChips<Sound>(props: SoundChipsProps<Sound>) {
-  const { sounds, nameOf, titleOf, style = 'chip', children } = props
+  const { sounds, nameOf, titleOf, isLarge = false, children } = props
   const prompts = filledPrompts().map((prompt) => prompt.toLowerCase())
   const isFull = prompts.length >= PROMPTS_MAX
   return (
@@ -24,7 +24,7 @@ export function SoundChips<Sound>(props: SoundChipsProps<Sound>) {
           <button
             key={name}
             type="button"
-            class={style}
+            class={isLarge ? undefined : 'chip'}
             aria-pressed={prompts.includes(name)}
             disabled={isFull && !prompts.includes(name)}
             title={titleOf?.(sound)}
