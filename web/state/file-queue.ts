@@ -7,7 +7,7 @@ import { computed, signal, type Signal } from '@preact/signals'
 import type { Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
-import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
+import { isTransient, sleep } from '../../clients/typescript/retry.ts'
 import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import { lengthWarning } from './source-warning.ts'
@@ -209,8 +209,7 @@ async function upload({ draft, state, abort: { signal } }: Entry): Promise<Submi
 
 /** Returns whether every other file would fail in the same way. */
 const affectsEveryFile = (error: unknown): boolean =>
-  isUnavailable(error) ||
-  (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
+  isTransient(error) || (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
 
 let isFollowing = false
 

@@ -230,7 +230,7 @@ function checked<T extends string | number | undefined>(
     SeparationOptions.properties[name]
   if (value === undefined || Value.Check(SeparationOptions.properties[name], value)) return value
   const { enum: choices, minimum = 0, maximum } = schema
-  if (choices) oneOf(option, String(value), choices) // throws
+  if (choices) return oneOf(option, String(value), choices) as T
   const kind = schema.type === 'integer' ? 'a whole number' : 'a number'
   throw new UsageError(`${option} takes ${kind} from ${minimum} to ${maximum}, not ${value}`)
 }

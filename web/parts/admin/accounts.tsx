@@ -10,7 +10,7 @@ import { PastTime } from '../time.tsx'
 import { AccountFilter, accountColumn, AdminLink, State, type SectionProps } from './cells.tsx'
 import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './admin-forms.tsx'
 import { numberColumn, Table, type Column } from './table.tsx'
-import { useUsage, type Usage } from './usage.ts'
+import { usageOf, useUsage, type Usage } from './usage.ts'
 
 type Account = components['schemas']['Account']
 
@@ -59,8 +59,6 @@ function saveUsage(admin: Admin, account: string | undefined): Promise<void> {
 }
 
 function columnsOf(usage: Usage | null): Column<Account>[] {
-  const useOf = ({ account_id: id }: Account) =>
-    usage?.data.find(({ account_id: other }) => other === id)
   const days = usage ? ` in ${usage.days} days` : ''
   return [
     {
@@ -76,9 +74,9 @@ function columnsOf(usage: Usage | null): Column<Account>[] {
       cell: (row) =>
         row.metered ? `${row.balance_seconds} s, ${row.reserved_seconds} s reserved` : '–',
     },
-    numberColumn(`separated${days}, s`, (row) => useOf(row)?.audio_seconds ?? null),
-    numberColumn('completed', (row) => useOf(row)?.completed ?? null),
-    numberColumn('failed', (row) => useOf(row)?.failed ?? null),
+    numberColumn(`separated${days}, s`, (row) => usageOf(usage, row)?.audio_seconds ?? null),
+    numberColumn('completed', (row) => usageOf(usage, row)?.completed ?? null),
+    numberColumn('failed', (row) => usageOf(usage, row)?.failed ?? null),
     numberColumn('media', (row) => row.media_bytes, sizeText),
     { head: 'its', cell: ({ account_id: id, name }) => <Links id={id} name={name} /> },
   ]

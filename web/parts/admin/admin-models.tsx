@@ -28,11 +28,9 @@ export function AdminModels({ models, loaded, admin }: AdminModelsProps) {
           head: 'model',
           by: ({ name }) => name,
           cell: (model) => {
-            const { parameters, weights_sha256: sha256 } = loadedOf(model) ?? {}
+            const entry = loadedOf(model)
             const weights =
-              parameters === undefined
-                ? undefined
-                : `${parameters.toLocaleString()} parameters, ${sha256}`
+              entry && `${entry.parameters.toLocaleString()} parameters, ${entry.weights_sha256}`
             return <strong title={weights}>{model.name}</strong>
           },
         },

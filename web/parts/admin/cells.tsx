@@ -68,12 +68,14 @@ export const AdminLink = ({ to, filters = {}, label, isCurrent, children }: Link
   </a>
 )
 
+const accountNameOf = (accounts: AdminState['accounts'], id: string) =>
+  accounts.find(({ account_id: other }) => other === id)?.name
+
 /** The account's name, as a link to its row. */
 export function AccountLink({ id, accounts }: { id: string; accounts: AdminState['accounts'] }) {
-  const name = accounts.find(({ account_id: other }) => other === id)?.name
   return (
     <AdminLink to="accounts" filters={{ account: id }}>
-      {name || id}
+      {accountNameOf(accounts, id) || id}
     </AdminLink>
   )
 }
@@ -83,7 +85,7 @@ export const accountColumn = <Row extends { account_id: string }>(
   accounts: AdminState['accounts'],
 ): Column<Row> => ({
   head: 'account',
-  by: ({ account_id: id }) => accounts.find(({ account_id: other }) => other === id)?.name ?? id,
+  by: ({ account_id: id }) => accountNameOf(accounts, id) ?? id,
   cell: ({ account_id: id }) => <AccountLink id={id} accounts={accounts} />,
 })
 

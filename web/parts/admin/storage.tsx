@@ -1,7 +1,7 @@
 import { sizeText } from '../../state/choose-files.ts'
 import { accountColumn, Figures, Share, type AdminState, type SectionProps } from './cells.tsx'
 import { numberColumn, Table, type Column } from './table.tsx'
-import { useUsage, type Usage } from './usage.ts'
+import { usageOf, useUsage, type Usage } from './usage.ts'
 
 type Account = AdminState['accounts'][number]
 
@@ -40,8 +40,6 @@ export function Storage({ state, admin }: SectionProps) {
 }
 
 function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column<Account>[] {
-  const useOf = ({ account_id: id }: Account) =>
-    usage?.data.find(({ account_id: other }) => other === id)
   return [
     accountColumn(accounts),
     numberColumn('held', (row) => row.media_bytes, sizeText),
@@ -53,8 +51,8 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
       ),
     },
     numberColumn('reserved', (row) => row.media_reserved_bytes, sizeText),
-    numberColumn('stored in 24 hours', (row) => useOf(row)?.added_bytes ?? null, sizeText),
-    ...quotaColumns((row) => useOf(row)?.media_bytes_max ?? null),
+    numberColumn('stored in 24 hours', (row) => usageOf(usage, row)?.added_bytes ?? null, sizeText),
+    ...quotaColumns((row) => usageOf(usage, row)?.media_bytes_max ?? null),
   ]
 }
 

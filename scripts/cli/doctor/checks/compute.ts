@@ -20,10 +20,11 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
   const [tensorFlow, separation] = reports as [TensorFlowReport?, SeparationReport?]
   if (!tensorFlow) return [failure('tensorflow', failureText(errors, ended), setUpAgain())]
   const { backend, device } = tensorFlow
-  const gpus = usesGpus() ? await listGpus().catch(() => []) : []
+  const isOnGpu = usesGpus()
+  const gpus = isOnGpu ? await listGpus().catch(() => []) : []
   return [
     okFinding('tensorflow', `${backend} on ${device}`),
-    ...(usesGpus() ? gpuFindings(errors, gpus.length) : []),
+    ...(isOnGpu ? gpuFindings(errors, gpus.length) : []),
     separation
       ? separationFinding(separation)
       : failure(
