@@ -21,8 +21,7 @@ export function Webhooks() {
   }
   useEffect(refresh, [])
   const send = async (fields: FormData) => {
-    const webhookUrl = fieldText(fields, 'url')
-    const webhookSecret = fields.get('secret') as string // blanks at its ends belong to it
+    const [webhookUrl, webhookSecret] = [fieldText(fields, 'url'), fields.get('secret') as string]
     setProblem('')
     setLast(null)
     setBusy(true)
