@@ -71,8 +71,8 @@ export function readRoformerConfig(
     throw new Error('RoFormer whose window is shorter than its transform is not supported')
   }
   const kind = model.num_bands === undefined ? 'bs' : 'mel'
-  const { sample_rate: rate = 44_100 } = kind === 'mel' ? model : audio
-  const sampleRate = samples('sample_rate', rate)
+  const { sample_rate: rate } = kind === 'mel' ? model : audio
+  const sampleRate = samples('sample_rate', rate ?? 44_100)
   return {
     kind,
     stems: stemsOf(training, size('num_stems', 1)),

@@ -54,7 +54,8 @@ const settings = settingsOf('Spleeter')
  */
 export function readSpleeterConfig(kwargs: Settings): SpleeterConfig {
   settings.checkFixed(kwargs, FIXED)
-  const size = (name: string, limits = {}) => settings.size(name, kwargs[name], limits)
+  const size = (name: string, limits?: Parameters<typeof settings.size>[2]) =>
+    settings.size(name, kwargs[name], limits)
   const window = size('frame_length', { multiple: 2 * HOPS_PER_WINDOW })
   const hop = size('frame_step')
   if (hop * HOPS_PER_WINDOW !== window) {

@@ -319,8 +319,8 @@ class JetStreamBroker implements Broker {
     try {
       return decodeEvent(data)
     } catch (error) {
-      const { request_id, attempt_id, type } = identify(data)
-      const about = { err: error, seq, request_id, attempt_id, event: type }
+      const { request_id: requestId, attempt_id: attemptId, type } = identify(data)
+      const about = { err: error, seq, requestId, attemptId, event: type }
       this.#log.error(about, 'an event is not valid: it is kept as a dead letter')
       return null
     }

@@ -21,8 +21,12 @@ export interface T5Config {
 /** @throws Error naming the file if it describes another kind of encoder */
 export async function readT5Config(file: string): Promise<T5Config> {
   const config = JSON.parse(await readFile(file, 'utf8'))
-  const defaults = { feed_forward_proj: 'relu' }
-  assertSettings(file, { ...defaults, ...config }, { model_type: 't5', ...defaults })
+  const activation = config.feed_forward_proj ?? 'relu'
+  assertSettings(
+    file,
+    { ...config, feed_forward_proj: activation },
+    { model_type: 't5', feed_forward_proj: 'relu' },
+  )
   return {
     vocabulary: config.vocab_size,
     dim: config.d_model,
