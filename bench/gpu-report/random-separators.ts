@@ -16,7 +16,7 @@ import type { Precision } from '../../models/tensorflow/precision.ts'
 import { tf, type Tensor } from '../../models/tensorflow/tensor.ts'
 import { randomWeights, type Shapes } from '../../test/support/models/random-weights.ts'
 
-export const FIXTURES = fileURLToPath(new URL('../../test/fixtures', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../../test/fixtures', import.meta.url))
 
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10

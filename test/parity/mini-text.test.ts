@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadBert } from '../../models/mini/text/bert.ts'
-import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
+import { TextEncoder, TOKENS_MAX } from '../../models/mini/text/text-encoder.ts'
+import { TextTokenizer } from '../../models/text/tokenizer.ts'
 import { keyBias } from '../../models/layers/layers.ts'
 import { tf, type Tensor } from '../../models/tensorflow/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
@@ -18,6 +19,7 @@ const { prompts, alone } = JSON.parse(readFileSync(goldenFile('text.json'), 'utf
 }
 const bert = loadBert(Weights.open(join(TEXT_ENCODER_FOLDER, 'model.safetensors')))
 const encoder = await TextEncoder.load(TEXT_ENCODER_FOLDER)
+const tokenizer = await TextTokenizer.load(TEXT_ENCODER_FOLDER, TOKENS_MAX)
 const ids = golden.tensor('input_ids')
 const valid = golden.tensor('attention_mask')
 const padding = golden.values('attention_mask')
@@ -31,7 +33,7 @@ function assertTokens(actual: Tensor, name: string): void {
 }
 
 test('tokens equal those of the reference tokenizer', () => {
-  for (const prompt of prompts) assert.deepEqual(encoder.tokens(prompt), alone[prompt])
+  for (const prompt of prompts) assert.deepEqual(tokenizer.tokens(prompt), alone[prompt])
 })
 
 /** Each part takes what the reference stored before it. */
@@ -70,7 +72,7 @@ test('each prompt alone gives its row of the batch', () => {
     const expected = golden.values('embedding').subarray(row * 384, (row + 1) * 384)
     const run = () =>
       tf.tidy(() => {
-        const tokens = tf.tensor2d([encoder.tokens(prompt)], undefined, 'int32')
+        const tokens = tf.tensor2d([tokenizer.tokens(prompt)], undefined, 'int32')
         return bert.forward(tokens, tf.onesLike(tokens).cast('float32'))
       })
     counted(run, (x) => assertClose(x.dataSync<'float32'>(), expected, { absolute: 1e-5 }))
@@ -88,7 +90,7 @@ test('a cached prompt keeps its embedding and leaves no tensor behind', () => {
 })
 
 test("a prompt longer than the encoder's maximum keeps its final token", () => {
-  const tokens = encoder.tokens('rain '.repeat(400))
+  const tokens = tokenizer.tokens('rain '.repeat(400))
   assert.equal(tokens.length, 256)
-  assert.equal(tokens.at(-1), encoder.tokens('rain').at(-1))
+  assert.equal(tokens.at(-1), tokenizer.tokens('rain').at(-1))
 })

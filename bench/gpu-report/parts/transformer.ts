@@ -47,6 +47,9 @@ const configOf = async (size: string): Promise<TransformerConfig> =>
     ? (await readConfig(TINY)).transformer
     : publishedSizes(size as PublishedSize).transformer
 
+/** Keeps waiting threads from spinning, which slows others down on a busy machine. */
+const ENVIRONMENT = ['GOMP_SPINCOUNT=20000', 'OMP_WAIT_POLICY=passive']
+
 /**
  * Starts `transformer.py`, the same network in PyTorch, which answers each line with milliseconds.
  */
@@ -56,7 +59,7 @@ function startPyTorch(
 ): MeasuringProcess {
   const program = fileURLToPath(new URL('transformer.py', import.meta.url))
   const sizes = [dim, layers, heads, framesOf(seconds), WORDS].map(String)
-  return startMeasuring(pytorch, ['-W', 'ignore', program, ...sizes])
+  return startMeasuring('env', [...ENVIRONMENT, pytorch, '-W', 'ignore', program, ...sizes])
 }
 
 /** Returns PyTorch's least milliseconds; its first run of a shape prepares the next ones. */

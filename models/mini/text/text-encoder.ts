@@ -8,7 +8,7 @@ import { Weights } from '../../checkpoint/weights.ts'
 import { loadBert, type Bert } from './bert.ts'
 
 /** The encoder was trained on texts of at most this many tokens; longer ones are cut. */
-const TOKENS_MAX = 256
+export const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
 /** Texts are padded to a multiple of this, because the library keeps memory for every length. */
 const BUCKET_TOKENS = 16
@@ -28,11 +28,6 @@ export class TextEncoder {
     const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
     const bert = Weights.read(join(folder, 'model.safetensors'), loadBert)
     return new TextEncoder(tokenizer, bert)
-  }
-
-  /** Returns the token ids without the begin and end marks. */
-  tokens(text: string): number[] {
-    return this.#tokenizer.tokens(text)
   }
 
   /** Returns the embedding of a prompt, [1, EMBEDDING_DIM] of length 1, which the caller frees. */
