@@ -1,11 +1,17 @@
 /**
- * Counts the statements from a request's submit to its result; they are much of a gateway's work.
+ * Counts the statements from a request's submit to its result, and those of the publisher; they are
+ * much of a gateway's work.
  */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { KyselyPlugin } from 'kysely'
-import { openTestDatabase } from '../support/database/test-database.ts'
+import { publishWaiting } from '../../gateway/requests/submit/job-publisher.ts'
+import {
+  databaseKind,
+  openTestDatabase,
+  type DatabaseKind,
+} from '../support/database/test-database.ts'
 import {
   ATTEMPT_ID,
   FILE_BYTES,
@@ -16,18 +22,31 @@ import {
 } from '../support/gateway/start-gateway.ts'
 
 /** Without begin and commit of its five transactions, and what transfers of its media ask. */
-const STATEMENTS_MAX = 26
+const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 26, postgres: 27 }
 const LOGS = [{ timestamp: '2026-01-01T00:00:00.000Z', message: 'separated' }]
 
 test('a call that waits for its result makes no more statements than before', async (t) => {
   const executed: string[] = []
-  const gateway = await startGateway(t, { database: 'sqlite', plugin: collect(executed) })
+  const gateway = await startGateway(t, { plugin: collect(executed) })
   executed.length = 0 // drops those that made its key
   await separateOnce(t, gateway)
   const statements = executed.splice(0) // later ones belong to the test
   t.diagnostic(`${statements.length} statements`)
   const text = `${statements.length} statements:\n${statements.join('\n')}`
-  assert.ok(statements.length <= STATEMENTS_MAX, text)
+  assert.ok(statements.length <= STATEMENTS_MAX[databaseKind()], text)
+})
+
+test('the outbox is read once for a batch, and no empty batch is read after it', async (t) => {
+  const gateway = await startGateway(t)
+  const ids = [await gateway.submit(), await gateway.submit()].map(
+    (reply) => reply.json().request_id,
+  )
+  const executed: string[] = []
+  const store = gateway.store.withPlugin(collect(executed))
+  await publishWaiting({ ...gateway.deps, broker: gateway.broker, store })
+  for (const id of ids) assert.equal(gateway.broker.jobOf(id).request_id, id)
+  const reads = executed.filter((statement) => statement === 'SelectQuery outbox')
+  assert.equal(reads.length, 1)
 })
 
 /** Collects statements, such as `UpdateQuery requests`, without the queries nested in them. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/follow/dead-letters.ts'
 import { createRescuer, rescue } from '../../gateway/requests/follow/rescuer.ts'
+import { beforeTransactions } from '../support/database/before-transactions.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { fc } from '../support/basics/property.ts'
 import { API, byAnother, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
@@ -43,6 +45,20 @@ test('3 a request moves through the queue to COMPLETED and stays there, whatever
     assert.equal(await stateOf(gateway, requestId), 'COMPLETED', type)
     await gateway.event(type, 'req_unknown')
   }
+})
+
+test('3 events of a request that arrive at once are applied in their order', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await gateway.submitted()
+  let transactions = 0
+  gateway.deps.store = beforeTransactions(gateway.store, async () => {
+    if ((transactions += 1) === 1) await sleep(100) // gives the second a chance to overtake
+  })
+  await Promise.all([
+    gateway.event('started', requestId, first),
+    gateway.event('released', requestId, first),
+  ])
+  assert.equal(await stateOf(gateway, requestId), 'IN_QUEUE')
 })
 
 test('3 a released request is in the queue again', async (t) => {

@@ -34,7 +34,7 @@ const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)
 const ON_POSTGRES = new RegExp(
   [
     '^test/contract/(account-views|accounts|activity|audit|closing-accounts|credits|deletion',
-    'idempotency|limits|media-quota|metrics|retention|sessions|states|webhooks)[.]',
+    'idempotency|limits|media-quota|metrics|retention|sessions|statements|states|webhooks)[.]',
   ].join('|'),
 )
 
