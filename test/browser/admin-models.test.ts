@@ -19,7 +19,8 @@ import { runCommand } from '../support/processes/run-command.ts'
 import { startModelHost, TINY_FILE } from '../support/engine/model-host.ts'
 import { model } from '../../scripts/cli/model/command.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
-import { ADMIN_TOKEN, assertAccessible, signedIn } from './playground.ts'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
+import { assertAccessible, signedIn } from './playground.ts'
 
 type Model = components['schemas']['AdminModel']
 

@@ -7,14 +7,11 @@ import type { Browser, Page } from 'playwright-core'
 import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
-import {
-  complete,
-  startGateway,
-  submitted,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
+import { newCode } from '../support/gateway/page-session.ts'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
-import { ADMIN_TOKEN, assertAccessible } from './playground.ts'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
+import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
@@ -40,8 +37,8 @@ async function passTime(gateway: Gateway, page: Page, ms: number): Promise<void>
 
 test('the page says that the outputs of an earlier request are deleted', async (t) => {
   const { gateway, url } = await start(t)
-  const requestId = await submitted(gateway, { prompt: 'a bell' })
-  await complete(gateway, requestId)
+  const requestId = await gateway.submitted({ prompt: 'a bell' })
+  await gateway.complete(requestId)
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
@@ -67,7 +64,7 @@ test('the page says that the outputs of an earlier request are deleted', async (
 
 test('a request deleted while the list is open shows a message', async (t) => {
   const { gateway, url } = await start(t)
-  await complete(gateway, await submitted(gateway, { prompt: 'a bell' }))
+  await gateway.complete(await gateway.submitted({ prompt: 'a bell' }))
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
@@ -80,9 +77,7 @@ test('a request deleted while the list is open shows a message', async (t) => {
 
 test('a sign-in code older than ten minutes shows a message, and the page asks for a key', async (t) => {
   const { gateway, url } = await start(t)
-  const headers = { authorization: `Bearer ${gateway.key}` }
-  const reply = await fetch(`${url}/playground/codes`, { method: 'POST', headers })
-  const { code } = (await reply.json()) as { code: string }
+  const code = await newCode(gateway)
   gateway.clock.advance(10 * MINUTE_MS)
   const page = await openPage(t, browser, `${url}/#code=${code}`)
   await page

@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { examplePath } from '../support/media/examples.ts'
 import { npmPackages } from '../support/packages/npm-packages.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
-import { post, SPEECH_OVER_PIANO } from './playground.ts'
+import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { codeOf, SPEECH_OVER_PIANO } from './playground.ts'
 
 const FIREFOX = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path))
 const PULSEAUDIO = '/usr/bin/pulseaudio'
@@ -89,10 +89,7 @@ async function openPage(t: TestContext, browser: Browser, winnow: Winnow): Promi
   const page = await browser.newPage()
   page.on('pageerror', ({ message }) => errors.push(message))
   t.after(() => assert.deepEqual(errors, [], 'errors in the page'))
-  const { code } = (await (await post(winnow, '/playground/codes', API_KEY)).json()) as {
-    code: string
-  }
-  await page.goto(`${winnow.url}/#code=${code}`)
+  await page.goto(`${winnow.url}/#code=${await codeOf(winnow)}`)
   return page
 }
 

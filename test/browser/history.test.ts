@@ -6,14 +6,8 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, Dialog, Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
-import {
-  API,
-  complete,
-  startGateway,
-  submitted,
-  uploadFile,
-  type Gateway,
-} from '../support/gateway/start-gateway.ts'
+import { API, startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
+import { newCode } from '../support/gateway/page-session.ts'
 import { onDisk } from '../support/gateway/stored.ts'
 import { assertAccessible, nextInput, separate } from './playground.ts'
 
@@ -60,11 +54,11 @@ async function assertRows(page: Page, expected: readonly string[]): Promise<void
 test('earlier requests are found by sound and file name, however far back', async (t) => {
   const reachable = await startReachable(t)
   const { gateway } = reachable
-  const fileId = await uploadFile(gateway, { file_name: 'Old tape.m4a' })
-  await submitted(gateway, { prompt: 'a Horn', file_id: fileId })
+  const fileId = await gateway.uploadFile({ file_name: 'Old tape.m4a' })
+  await gateway.submitted({ prompt: 'a Horn', file_id: fileId })
   for (let i = 1; i <= 24; i++) {
     gateway.clock.advance(1_000)
-    await submitted(gateway, { prompt: `bell ${i}` })
+    await gateway.submitted({ prompt: `bell ${i}` })
   }
   const page = await open(t, reachable)
   await rows(page).nth(9).waitFor()
@@ -148,7 +142,7 @@ test('outputs play in the list, one at a time, and usage is counted by day', asy
 
 test('the source of an earlier request is separated again without an upload', async (t) => {
   const reachable = await startReachable(t)
-  const id = await submitted(reachable.gateway, { prompt: 'a bell' })
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
   const page = await open(t, reachable)
   await page.getByRole('button', { name: 'Separate again: a bell from concert.m4a' }).click()
   await page.getByText('concert.m4a, the source of an earlier request').waitFor()
@@ -168,8 +162,7 @@ test('the address of a shared result plays it without a key until it is revoked'
   const reachable = await startReachable(t)
   const { gateway, url } = reachable
   const id = await completeWithSound(gateway, { prompts: ['a bell', 'a horn'] })
-  const headers = { authorization: `Bearer ${gateway.key}` }
-  const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
+  const code = await newCode(gateway)
   const page = await openPage(t, browser, `${url}/#code=${code}&request=${id}`)
   await page.getByText('Share', { exact: true }).click()
   await page.getByRole('combobox', { name: /^For/ }).selectOption('an hour')
@@ -209,8 +202,8 @@ test('the address of a shared result plays it without a key until it is revoked'
 test('views have addresses, to which sign-in, Back and Forward lead', async (t) => {
   const reachable = await startReachable(t)
   const { gateway, url } = reachable
-  const fileId = await uploadFile(gateway, { file_name: 'tape.m4a' })
-  const id = await submitted(gateway, { prompt: 'a bell', file_id: fileId })
+  const fileId = await gateway.uploadFile({ file_name: 'tape.m4a' })
+  const id = await gateway.submitted({ prompt: 'a bell', file_id: fileId })
   const page = await openPage(t, browser, `${url}/#request=${id}`)
   await enterKey(page, gateway.key)
   const request = page.getByRole('heading', { name: 'tape.m4a' })
@@ -241,7 +234,7 @@ test('views have addresses, to which sign-in, Back and Forward lead', async (t) 
 test('a user who asked for it is notified that a request has ended', async (t) => {
   const reachable = await startReachable(t)
   const { gateway, url } = reachable
-  const id = await submitted(gateway, { prompt: 'a bell' })
+  const id = await gateway.submitted({ prompt: 'a bell' })
   const page = await open(t, reachable)
   await page.addInitScript(`
     window.shown = []
@@ -285,8 +278,8 @@ async function press(page: Page, answer: 'accept' | 'dismiss'): Promise<string> 
 
 test('earlier requests are deleted with the keyboard, after a question that names what is lost', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
-  await complete(gateway, await submitted(gateway, { prompts: ['a bell', 'a horn'] }))
-  await submitted(gateway, { prompt: 'a waiting one' })
+  await gateway.complete(await gateway.submitted({ prompts: ['a bell', 'a horn'] }))
+  await gateway.submitted({ prompt: 'a waiting one' })
   const page = await open(t, { gateway, url: await gateway.listen() })
   const button = deleteButton(page, 'a bell, a horn')
   await button.waitFor()
@@ -319,8 +312,8 @@ test('earlier requests are deleted with the keyboard, after a question that name
 
 test('a request that cannot be deleted stays listed with the reason, and a missing one disappears', async (t) => {
   const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
-  const first = await submitted(gateway, { prompt: 'a bell' })
-  await complete(gateway, first)
+  const first = await gateway.submitted({ prompt: 'a bell' })
+  await gateway.complete(first)
   const input = { prompt: 'a gong', request_id: first, output: 'residual' }
   const chained = await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
   const page = await open(t, { gateway, url: await gateway.listen() })

@@ -16,7 +16,8 @@ import { further } from './page/further.ts'
 import { models } from './page/models.ts'
 import { player } from './page/player.ts'
 import { tasks } from './page/tasks.ts'
-import { ADMIN_TOKEN, MEDIA_SECONDS_MAX, type Cases } from './playground.ts'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
+import { MEDIA_SECONDS_MAX, type Cases } from './playground.ts'
 
 let winnow: Winnow
 let browser: Browser

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Locator, Page, Request } from 'playwright-core'
 import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
+import { makeMedia } from '../support/media/make-media.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 export const SPEECH_OVER_PIANO = 'speech-over-piano.wav'
 
-export const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 /** Longer than the file of `chooseLongFile`. */
 export const MEDIA_SECONDS_MAX = 250
 
@@ -36,12 +36,15 @@ export const post = (winnow: Winnow, path: string, token: string, body?: object)
     ...(body && { body: JSON.stringify(body) }),
   })
 
+/** Makes a one-time code that signs a page in. */
+export async function codeOf(winnow: Winnow): Promise<string> {
+  const reply = await post(winnow, '/playground/codes', API_KEY)
+  return ((await reply.json()) as { code: string }).code
+}
+
 /** Opens a page that is signed in with a one-time code. */
 export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
-  const { code } = (await (await post(winnow, '/playground/codes', API_KEY)).json()) as {
-    code: string
-  }
-  const page = await openPage(t, browser, `${winnow.url}/#code=${code}`)
+  const page = await openPage(t, browser, `${winnow.url}/#code=${await codeOf(winnow)}`)
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
   assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
   return page
@@ -80,6 +83,26 @@ export async function separated(place: Place, ...prompts: string[]): Promise<Pag
   const page = await signedIn(place)
   await separateExample(page, ...prompts)
   return page
+}
+
+/** Opens a page that is signed in, and separates a file on it. */
+export async function separatedFile(place: Place, path: string, prompt: string): Promise<Page> {
+  const page = await signedIn(place)
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await fillPrompts(page, prompt)
+  await separate(page)
+  await waitForPlayer(page)
+  return page
+}
+
+/** Makes a video of three seconds, `scene.mp4`, and returns its path. */
+export async function makeScene({ winnow }: Place): Promise<string> {
+  const path = join(winnow.folder, 'scene.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes: [noise(3, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 3, encoder: 'libx264' },
+  })
+  return path
 }
 
 /** Chooses a file that takes an engine a good while. */

@@ -16,7 +16,9 @@ import {
   ROUNDING,
   saveMix,
   separate,
+  makeScene,
   separated,
+  separatedFile,
   signedIn,
   SPEECH_OVER_PIANO,
   type Cases,
@@ -24,7 +26,7 @@ import {
 } from '../playground.ts'
 import { examplePath, readWav16 } from '../../support/media/examples.ts'
 import { makeMedia } from '../../support/media/make-media.ts'
-import { concatenate, noise } from '../../support/media/signals.ts'
+import { concatenate } from '../../support/media/signals.ts'
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 2, sampleRate: null }
 
@@ -45,16 +47,7 @@ async function decode(download: Download) {
 }
 
 async function video(place: Place): Promise<void> {
-  const path = join(place.winnow.folder, 'scene.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes: [noise(3, 44_100)], sampleRate: 44_100, encoder: 'aac' },
-    video: { seconds: 3, encoder: 'libx264' },
-  })
-  const page = await signedIn(place)
-  await page.getByLabel('Choose files').setInputFiles(path)
-  await page.getByLabel('Prompt 1').fill('speech')
-  await separate(page)
-  await waitForPlayer(page)
+  const page = await separatedFile(place, await makeScene(place), 'speech')
   for (const [label, name] of [
     ['speech', 'scene.speech.mp4'],
     ['The rest', 'scene.rest.without-speech.mp4'],
@@ -86,11 +79,7 @@ async function videoMixedBack(place: Place): Promise<void> {
     },
     video: { seconds: 6, encoder: 'libx264' },
   })
-  const page = await signedIn(place)
-  await page.getByLabel('Choose files').setInputFiles(path)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await separate(page)
-  await waitForPlayer(page)
+  const page = await separatedFile(place, path, 'piano')
   const service = await saved(page, 'Download piano as MP4', 'link')
   const [target, rest] = [
     await decode(await saved(page, 'Download piano as WAV', 'link')),

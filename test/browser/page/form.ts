@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { enterKey, fillPrompts, openPage } from '../../support/page/browser.ts'
 import {
-  ADMIN_TOKEN,
   assertAccessible,
   chooseExample,
   chooseLongFile,
@@ -28,6 +27,7 @@ import {
   type Place,
 } from '../playground.ts'
 import { examplePath, readWav16 } from '../../support/media/examples.ts'
+import { ADMIN_TOKEN } from '../../support/gateway/admin.ts'
 import { makeMedia } from '../../support/media/make-media.ts'
 import { noise } from '../../support/media/signals.ts'
 import { submitFile } from '../../support/processes/start-winnow.ts'

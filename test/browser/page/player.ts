@@ -18,7 +18,9 @@ import {
   ROUNDING,
   saveMix,
   separate,
+  makeScene,
   separated,
+  separatedFile,
   separateExample,
   signedIn,
   SPEECH_OVER_PIANO,
@@ -26,7 +28,6 @@ import {
   type Place,
 } from '../playground.ts'
 import { examplePath, readWav16 } from '../../support/media/examples.ts'
-import { makeMedia } from '../../support/media/make-media.ts'
 import { concatenate, noise } from '../../support/media/signals.ts'
 import { wavBytes } from '../../support/media/wav.ts'
 
@@ -323,16 +324,7 @@ async function losslessAddsUp(place: Place): Promise<void> {
 
 /** The picture of a video is on the clock of the sound. */
 async function showsThePicture(place: Place): Promise<void> {
-  const path = join(place.winnow.folder, 'scene.mp4')
-  await makeMedia(path, 'mp4', {
-    audio: { planes: [noise(3, 44_100)], sampleRate: 44_100, encoder: 'aac' },
-    video: { seconds: 3, encoder: 'libx264' },
-  })
-  const page = await signedIn(place)
-  await page.getByLabel('Choose files').setInputFiles(path)
-  await page.getByLabel('Prompt 1').fill('noise')
-  await separate(page)
-  await waitForPlayer(page)
+  const page = await separatedFile(place, await makeScene(place), 'noise')
   const video = page.getByLabel('Picture of the source')
   await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0)
   assert.deepEqual(

@@ -12,18 +12,11 @@ import { loadDatabaseConfig } from '../../../gateway/config.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
-import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
-import { createLogger } from '../../../shared/telemetry/log.ts'
 import { database } from '../../../scripts/cli/operator/database.ts'
 import { assertError } from '../../support/gateway/assert-shape.ts'
 import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
-import {
-  API,
-  callWith,
-  startGateway,
-  submitted,
-  uploadFile,
-} from '../../support/gateway/start-gateway.ts'
+import { API, startGateway, withKey } from '../../support/gateway/start-gateway.ts'
+import { webhookSender } from '../../support/gateway/webhook-sender.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import {
   createDatabase,
@@ -136,7 +129,7 @@ test('the gateway waits for a database that starts later, and logs that once', a
 test('while the database is down submits answer 503, and work resumes when it is back', async (t) => {
   const server = await sharedPostgres()
   const gateway = await startGateway(t, { database: 'postgres' })
-  const requestId = await submitted(gateway, INPUT)
+  const requestId = await gateway.submitted(INPUT)
   await server.stop('SIGQUIT') // like a crash
   try {
     const refused = await gateway.call('POST', SUBMIT, { body: { input: INPUT } })
@@ -170,12 +163,12 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   const old = await startGateway(t, { database: 'sqlite' })
   const { accountId } = await meteredAccount(old, 100)
   const key = await old.newKey(undefined, accountId)
-  const own = { ...old, call: callWith(old, key) }
+  const own = withKey(old, key, accountId)
   const webhook = { webhookUrl: 'https://hooks.example/', webhookSecret: 'a secret of sixteen' }
   const body = { url: 'https://all.example/' }
   const endpoint = (await own.call('POST', '/v1/webhook-endpoints', { body })).json()
   const submission = {
-    body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
+    body: { input: { prompt: 'a bell', file_id: await own.uploadFile() }, ...webhook },
     headers: { 'idempotency-key': 'once' },
   }
   const first = await own.call('POST', SUBMIT, submission)
@@ -201,7 +194,7 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
   assert.equal((await runCommand(database, nowhere)).code, 2)
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
-  const call = callWith(next, key)
+  const { call } = withKey(next, key, accountId)
   assert.equal((await call('POST', SUBMIT, submission)).body, first.body)
   const { signing_secret: _, ...kept } = endpoint
   assert.deepEqual((await call('GET', '/v1/webhook-endpoints')).json().data, [kept])
@@ -223,20 +216,13 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks in
     'reserve',
   ])
   const webhookIds: string[] = []
-  const sender = new WebhookSender({
-    store: next.store,
-    clock: next.clock,
-    log: createLogger('gateway', 'silent'),
+  const sender = webhookSender(next, {
     post: async (_url, { body }) => {
       webhookIds.push(JSON.parse(String(body)).request_id)
       return { status: 200, retryAfter: undefined }
     },
-    encryptionKeys: next.deps.config.encryptionKeys,
-    attemptsMax: 8,
-    hostAttemptsMax: 8,
   })
-  await sender.startDue()
-  await sender.idle()
+  await sender.send()
   assert.deepEqual(webhookIds.sort(), [running, running, ended, ended].sort(), 'to both receivers')
 })
 

@@ -12,7 +12,7 @@ import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { connectBroker } from '../../../shared/broker/broker.ts'
 import type { Event } from '../../../shared/messages.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import { startGateway, submitted, type Gateway } from '../../support/gateway/start-gateway.ts'
+import { startGateway, type Gateway } from '../../support/gateway/start-gateway.ts'
 
 const URL_INPUT = { audio_url: 'https://media.example/x.wav' }
 /** Requests for each order: enough for each gateway to get both events of some. */
@@ -108,7 +108,7 @@ test('all events of an attempt that are published together are applied, in eithe
       [end, 'started'],
     ] as Type[][]) {
       const ids = await Promise.all(
-        Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)),
+        Array.from({ length: ROUNDS }, () => first.submitted(URL_INPUT)),
       )
       if (end === 'released') released.push(...ids)
       await publish(ids.flatMap((id) => types.map((type) => eventOf(type, id, 'a'))))
@@ -127,7 +127,7 @@ test('all events of an attempt that are published together are applied, in eithe
 test('an invalid outcome is refused, and fails its request once, without cost', async (t) => {
   const { first, publish, engine } = await startFollowing(t)
   const body = { webhookUrl: 'https://hooks.example/' }
-  const id = await submitted(first, URL_INPUT, body)
+  const id = await first.submitted(URL_INPUT, body)
   const hostile = { ...STORED, extension: '../../../x"\r\n' }
   const completed = eventOf('completed', id, 'a') as Extract<Event, { type: 'completed' }>
   await publish([eventOf('started', id, 'a')])

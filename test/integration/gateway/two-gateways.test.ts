@@ -17,23 +17,19 @@ import { inTransaction, type Store } from '../../../gateway/store/database.ts'
 import { PLACE_TAKEN } from '../../../gateway/store/jobs-in-broker.ts'
 import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
-import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
-import { createLogger } from '../../../shared/telemetry/log.ts'
 import { readEvents } from '../../support/http/event-stream.ts'
 import { assertSound } from '../../support/gateway/metered.ts'
 import { fc } from '../../support/basics/property.ts'
 import {
   API,
-  callWith,
-  complete,
   createFileBody,
   FILE_BYTES,
   startGateway,
-  submitted,
-  uploadFile,
+  withKey,
   type Gateway,
   type GatewayOptions,
 } from '../../support/gateway/start-gateway.ts'
+import { webhookSender } from '../../support/gateway/webhook-sender.ts'
 
 const URL_INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 const SUBMIT = `${API}/audio/separate`
@@ -42,8 +38,7 @@ const SUBMIT = `${API}/audio/separate`
 async function startTwo(t: TestContext, options: GatewayOptions = {}) {
   const first = await startGateway(t, { ...options, database: 'postgres' })
   const beside = await startGateway(t, { ...options, beside: first })
-  const second: Gateway = { ...beside, key: first.key, call: callWith(beside, first.key) }
-  return [first, second] as const
+  return [first, withKey(beside, first.key, first.accountId)] as const
 }
 
 /** Runs `work` `times` times on each gateway, all at once. */
@@ -93,7 +88,7 @@ test('an account has no more jobs with engines than it may, whichever gateway ha
 
 test('a stream on one gateway sends at once what happens on the other', async (t) => {
   const [first, second] = await startTwo(t)
-  const requestId = await submitted(first)
+  const requestId = await first.submitted()
   const address = await second.listen()
   const call = request(`${address}${API}/requests/${requestId}/status/stream?interval=10`, {
     headers: { authorization: `Bearer ${first.key}` },
@@ -180,8 +175,8 @@ test('two sweepers remove everything that is past its time, once', async (t) => 
       gateway.call('POST', '/v1/files', { body: createFileBody() }),
     )
   }
-  const requestId = await submitted(gateways[0])
-  await complete(gateways[0], requestId)
+  const requestId = await gateways[0].submitted()
+  await gateways[0].complete(requestId)
   clock.advance(8 * 86_400_000)
   await Promise.all(gateways.map((gateway) => sweep(gateway.deps)))
   await sweep(deps) // sweeps what each gateway skipped while the other was working on it
@@ -200,13 +195,13 @@ test('a file is kept for an accepted request, whenever it expires', async (t) =>
   const [first, second] = await startTwo(t)
   const slowClock = { elapsed: () => 0, now: () => first.clock.now() - 2 * 86_400_000 } // no file expires by it
   for (let round = 0; round < 15; round += 1) {
-    const fileId = await uploadFile(first)
+    const fileId = await first.uploadFile()
     first.clock.advance(86_400_000)
     const slow = await startGateway(t, { beside: first })
     slow.deps.clock = slowClock
     const body = { input: { prompt: 'a bell', file_id: fileId } }
     const [reply] = await Promise.all([
-      callWith(slow, first.key)('POST', SUBMIT, { body }),
+      slow.call('POST', SUBMIT, { body, key: first.key }),
       sweep(second.deps),
     ])
     const file = await first.store
@@ -242,16 +237,12 @@ test('a starting gateway leaves alone what another one is receiving', async (t) 
 
 type PostedMessage = { url: string; headers: Record<string, string>; body: Buffer }
 
-const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessage) => void) =>
-  new WebhookSender({
-    store,
-    clock,
-    log: createLogger('gateway', 'silent'),
+const senderOf = (gateway: Gateway, posted: (message: PostedMessage) => void) =>
+  webhookSender(gateway, {
     post: async (url, { headers, body }) => {
       posted({ url, headers, body })
       return { status: 200, retryAfter: undefined }
     },
-    encryptionKeys: deps.config.encryptionKeys,
     attemptsMax: 64,
     hostAttemptsMax: 64,
   })
@@ -276,7 +267,7 @@ test('keys are replaced while requests and webhooks are in progress', async (t) 
           : [nextKeys[i]]
     const keys = { signingKeys: keysOf(0), encryptionKeys: keysOf(1) }
     const gateway = await startGateway(t, { beside: first, ...keys })
-    return { ...gateway, call: callWith(gateway, first.key) }
+    return withKey(gateway, first.key, first.accountId)
   }
   /**
    * Submits on one gateway; another takes the upload, repeats the response and sends the webhook.

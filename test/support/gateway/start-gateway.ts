@@ -325,7 +325,7 @@ async function newKey(
 }
 
 /** Returns `gateway.call` with another key. */
-export const callWith =
+const callWith =
   (gateway: Opened, key: string): Opened['call'] =>
   (method, url, options) =>
     gateway.call(method, url, { ...options, key })
@@ -374,7 +374,7 @@ const createFile = ({ call }: Caller, fields: object = {}) =>
   call('POST', '/v1/files', { body: createFileBody(fields) })
 
 /** Creates and uploads a file, and returns its id. */
-export async function uploadFile(gateway: Caller, fields: object = {}): Promise<string> {
+async function uploadFile(gateway: Caller, fields: object = {}): Promise<string> {
   const created = await createFile(gateway, fields)
   assert.equal(created.statusCode, 201, created.body)
   const { file_id: fileId, upload_url: url } = created.json()
@@ -387,7 +387,7 @@ export async function uploadFile(gateway: Caller, fields: object = {}): Promise<
  * Submits `input`, with a newly uploaded file if it names no source.
  * @param more further fields of the body
  */
-export async function submit(
+async function submit(
   gateway: Caller,
   input: object = {},
   more: object = {},
@@ -401,11 +401,7 @@ export async function submit(
 }
 
 /** Submits a request, publishes its job, and returns its id. */
-export async function submitted(
-  gateway: Opened,
-  input: object = {},
-  more: object = {},
-): Promise<string> {
+async function submitted(gateway: Opened, input: object = {}, more: object = {}): Promise<string> {
   const reply = await submit(gateway, input, more)
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
@@ -413,22 +409,14 @@ export async function submitted(
 }
 
 /** Submits and completes a request, and returns its id. */
-export async function completed(
-  gateway: Opened,
-  input: object = {},
-  more: object = {},
-): Promise<string> {
+async function completed(gateway: Opened, input: object = {}, more: object = {}): Promise<string> {
   const requestId = await submitted(gateway, input, more)
   await complete(gateway, requestId)
   return requestId
 }
 
 /** Submits a request that an engine begins and fails, and returns its id. */
-export async function failed(
-  gateway: Opened,
-  input: object = {},
-  more: object = {},
-): Promise<string> {
+async function failed(gateway: Opened, input: object = {}, more: object = {}): Promise<string> {
   const requestId = await submitted(gateway, input, more)
   await gateway.event('started', requestId)
   await gateway.event('failed', requestId)
@@ -436,11 +424,11 @@ export async function failed(
 }
 
 /** Returns the status of a request. */
-export const statusOf = async ({ call }: Caller, requestId: string) =>
+const statusOf = async ({ call }: Caller, requestId: string) =>
   (await call('GET', `${API}/requests/${requestId}/status`)).json()
 
 /** Asks for the result of a request. */
-export const getResult = ({ call }: Caller, requestId: string) =>
+const getResult = ({ call }: Caller, requestId: string) =>
   call('GET', `${API}/requests/${requestId}/result`)
 
 /** Waits for the first request, publishes its job, and returns its id. */
@@ -471,7 +459,7 @@ export const ATTEMPT_ID = 'attempt-1'
  * Completes a request as an engine would: uploads the outputs, then reports them.
  * @param fields of the event
  */
-export async function complete(
+async function complete(
   gateway: Opened,
   requestId: string,
   fields: Partial<EventOf<'completed'>> = {},
@@ -485,7 +473,7 @@ export async function complete(
 }
 
 /** Uploads outputs as an engine would; each is the name of its part, or `content`. */
-export async function uploadOutputs(
+async function uploadOutputs(
   gateway: Opened,
   job: Job,
   { attemptId = ATTEMPT_ID, content }: { attemptId?: string; content?: string | Buffer } = {},

@@ -15,7 +15,7 @@ import { open } from '../../../../scripts/cli/open/command.ts'
 import { writeOwnAddress } from '../../../../shared/own-address.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
 import { runCommand } from '../../../support/processes/run-command.ts'
-import { API, complete, startGateway, submitted } from '../../../support/gateway/start-gateway.ts'
+import { API, startGateway } from '../../../support/gateway/start-gateway.ts'
 import { onDisk } from '../../../support/gateway/stored.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/main.ts', import.meta.url))
@@ -34,10 +34,10 @@ const idsIn = (text: string): string[] => text.match(/req_\w+/g) ?? []
 test('requests are listed, the newest first, and deleted by their ids', async (t) => {
   const { gateway, run } = await start(t)
   assert.deepEqual(await run('list'), { code: 0, text: 'none\n', errors: '' })
-  const first = await submitted(gateway, { prompts: ['a bell', 'a horn'] })
-  await complete(gateway, first)
+  const first = await gateway.submitted({ prompts: ['a bell', 'a horn'] })
+  await gateway.complete(first)
   gateway.clock.advance(1_000)
-  const second = await submitted(gateway, { prompt: 'a dog' })
+  const second = await gateway.submitted({ prompt: 'a dog' })
   const listed = await run('list')
   assert.match(listed.text, /^request_id +created_at +status +file_name +prompts\n/)
   assert.deepEqual(idsIn(listed.text), [second, first])
@@ -72,7 +72,7 @@ test('an unreachable service is tried twice, and then named', async (t) => {
 
 test('a list continues over pages, up to its limit', async (t) => {
   const { gateway, run } = await start(t)
-  await submitted(gateway)
+  await gateway.submitted()
   const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
   const copies = Array.from({ length: 120 }, (_, i) => ({ ...row, request_id: `req_copy${i}` }))
   await gateway.store.insertInto('requests').values(copies).execute()
@@ -88,11 +88,11 @@ test('a list continues over pages, up to its limit', async (t) => {
 
 test("whatever can't be deleted is named with the reason, and the rest is deleted", async (t) => {
   const { gateway, run } = await start(t)
-  const source = await submitted(gateway)
-  await complete(gateway, source)
+  const source = await gateway.submitted()
+  await gateway.complete(source)
   const input = { prompt: 'a gong', request_id: source, output: 'residual' }
   await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
-  const other = await submitted(gateway)
+  const other = await gateway.submitted()
   const { code, text, errors } = await run('delete', source, 'req_unknown', other)
   assert.deepEqual([code, text], [1, `${other}\n`])
   const lines = errors.trim().split('\n')
@@ -104,8 +104,8 @@ test("whatever can't be deleted is named with the reason, and the rest is delete
 
 test('a result is shared, its shares are listed and revoked', async (t) => {
   const { gateway, run } = await start(t)
-  const id = await submitted(gateway)
-  await complete(gateway, id)
+  const id = await gateway.submitted()
+  await gateway.complete(id)
   const shared = await run('share', id, '--for', '2d')
   assert.equal(shared.code, 0, shared.errors)
   assert.match(shared.text, /^http:\/\/winnow\.test\/#share=shr_\w{64}\n$/)
@@ -125,7 +125,7 @@ test('a result is shared, its shares are listed and revoked', async (t) => {
 
 test('the page opens in a browser, signed in, at a request; without a screen its address is printed', async (t) => {
   const { gateway, env } = await start(t)
-  const id = await submitted(gateway)
+  const id = await gateway.submitted()
   const printed = await runCommand(open, [id], { env })
   const address = RegExp(`^${env.WINNOW_URL}/#code=([0-9a-f]{64})&request=${id}\n$`)
   const [, code] = address.exec(printed.text)!
@@ -189,7 +189,7 @@ test('a service without the page says so', async (t) => {
 
 test('a refused key ends the command before anything is deleted', async (t) => {
   const { gateway, run } = await start(t)
-  const id = await submitted(gateway)
+  const id = await gateway.submitted()
   const refused = await run('delete', id, 'req_other', '--key', 'sep_wrong')
   assert.deepEqual([refused.code, refused.text], [1, ''])
   assert.equal(refused.errors.match(/UNAUTHENTICATED/g)?.length, 1)
@@ -198,7 +198,7 @@ test('a refused key ends the command before anything is deleted', async (t) => {
 
 test('as a process it uses the key in DATA_DIR, and shows no control characters', async (t) => {
   const { gateway, env } = await start(t)
-  await submitted(gateway, { prompt: 'a \u001b[31mbell' })
+  await gateway.submitted({ prompt: 'a \u001b[31mbell' })
   await writeFile(join(gateway.folder, 'api-key'), `${gateway.key}\n`)
   const { stdout } = await promisify(execFile)(
     process.execPath,
