@@ -14,7 +14,6 @@ import {
   rename,
   rm,
   stat,
-  writeFile,
 } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -108,11 +107,16 @@ class MediaFolder implements LocalDisk {
   }
 
   async claim(installationId: string): Promise<void> {
-    await writeFile(this.#ownerPath, `${installationId}\n`, { flag: 'wx', flush: true }).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error // else another gateway was faster
-      },
-    )
+    const newPath = join(this.#options.folder, NEW, randomUUID())
+    await writeDurably(newPath, Readable.from([Buffer.from(`${installationId}\n`)]))
+    try {
+      await link(newPath, this.#ownerPath) // whole, because another gateway may be reading it
+      await syncFolder(this.#options.folder)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // another was faster
+    } finally {
+      await rm(newPath, { force: true })
+    }
   }
 
   get #ownerPath(): string {
