@@ -37,6 +37,12 @@ export function pageOf<Row>(
   return { page, next_cursor: last === undefined ? null : cursorOf(startAfter(last)) }
 }
 
+/** Returns the start of the page after `last`, for lists by creation time and id. */
+export const startAt = ({ created_at }: { created_at: string }, id: string): PageStart => ({
+  created_at,
+  id,
+})
+
 /** Returns a cursor, which is opaque to clients. */
 export const cursorOf = (start: PageStart): string =>
   Buffer.from(JSON.stringify([start.created_at, start.id])).toString('base64url')

@@ -11,7 +11,7 @@ import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { limitOf } from '../accounts/limits.ts'
 import { pagedListOf } from '../api/list-schemas.ts'
-import { pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf, startAt } from '../api/pagination.ts'
 import { Count, DateTime, Nullable, WebhookDeliveryStatus } from '../api/schemas.ts'
 import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import type { Settings } from '../config.ts'
@@ -153,8 +153,6 @@ export async function allRequests(
   const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.request_id))
   return { object: 'list', data: page.map((row) => presentRequest(row, feed)), next_cursor }
 }
-
-const startAt = ({ created_at }: { created_at: string }, id: string) => ({ created_at, id })
 
 const presentRequest = (
   row: RequestRow,

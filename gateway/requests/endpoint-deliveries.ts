@@ -11,7 +11,7 @@ import {
   type Replay,
 } from '../api/endpoint-schemas.ts'
 import { timeOf } from '../api/list-filters.ts'
-import { pageOf } from '../api/pagination.ts'
+import { pageOf, startAt } from '../api/pagination.ts'
 import { eventTypeOf, type WebhookTestResult } from '../api/webhook-schemas.ts'
 import { decrypt, type Keys } from '../secrets.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -48,8 +48,7 @@ export function testEndpoint(
 
 export async function deliveriesOf(store: Store, endpointId: string, { limit, after }: Page) {
   const rows = await listDeliveries(store, endpointId, { limit: limit + 1, after })
-  const startAfter = ({ created_at, webhook_id: id }: ListedDelivery) => ({ created_at, id })
-  const { page, next_cursor } = pageOf(rows, limit, startAfter)
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.webhook_id))
   return { object: 'list', data: page.map(presentDelivery), next_cursor }
 }
 

@@ -15,7 +15,7 @@ import {
   type MediaPresenter,
 } from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
-import { pageOf, pageStartOf } from '../api/pagination.ts'
+import { pageOf, pageStartOf, startAt } from '../api/pagination.ts'
 import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import type { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { assertDeleted, removeMedia, type RemovalDeps } from '../files/removal.ts'
@@ -55,7 +55,7 @@ export async function list(
 ): Promise<RequestList> {
   const request = { ...filters, limit: limit + 1, after: pageStartOf(cursor) }
   const rows = await listRequests(deps.store, accountId, request)
-  const { page, next_cursor } = pageOf(rows, limit, startAfter)
+  const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.request_id))
   return {
     object: 'list',
     data: await Promise.all(
@@ -74,8 +74,6 @@ export async function list(
     next_cursor,
   }
 }
-
-const startAfter = ({ created_at, request_id: id }: RequestRow) => ({ created_at, id })
 
 /** Returns the status response of a request, including `logs` if they are given. */
 export async function statusOf(

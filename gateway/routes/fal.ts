@@ -26,6 +26,7 @@ import {
 import { WAIT_SECONDS_MAX } from '../requests/separate.ts'
 import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
+import { hidden, type RequestRoute } from './common.ts'
 import { sendEvents, type StreamDeps } from './status-stream.ts'
 import { hangUpOf } from './submit.ts'
 import type { Settings } from '../config.ts'
@@ -56,12 +57,8 @@ export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & Upload
 const REQUEST = `${FAL_QUEUE}/requests/:request_id`
 const STREAM_INTERVAL_MS = 2_000
 const UPLOAD_OWNER = 'fal-upload'
-const HIDDEN = { hide: true }
 
-interface RequestRoute {
-  Params: { request_id: string }
-  Querystring: { logs?: unknown }
-}
+type StatusRoute = RequestRoute & { Querystring: { logs?: unknown } }
 
 interface SubmitRoute {
   Params: { model: string }
@@ -101,12 +98,12 @@ export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
   requestRoutes(app, deps)
   app.post(
     `${FAL_PATH}/rest/storage/upload/initiate`,
-    { config: { scope: 'files:write' }, schema: HIDDEN },
+    { ...hidden, config: { scope: 'files:write' } },
     async ({ accountId, body }) => beginUpload(deps, accountId, body),
   )
   app.post(
     `${FAL_PATH}/rest/storage/upload/initiate-multipart`,
-    { config: { scope: 'files:write' }, schema: HIDDEN },
+    { ...hidden, config: { scope: 'files:write' } },
     async () => {
       const message =
         'Multipart uploads (files over 90 MB) are not supported. Pass a public URL as audio_url, ' +
@@ -117,7 +114,7 @@ export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
 }
 
 function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
-  const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
+  const options = { ...hidden, config: { scope: 'audio:separate' } } as const
   app.post<SubmitRoute>(`${FAL_QUEUE}/:model`, options, async (request, reply) => {
     const requestId = await submitFal(deps, request, reply)
     return {
@@ -134,27 +131,27 @@ function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
 }
 
 function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
-  const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
-  const ownRow = ({ accountId, params }: FastifyRequest<RequestRoute>, reply: FastifyReply) => {
+  const options = { ...hidden, config: { scope: 'audio:separate' } } as const
+  const ownRow = ({ accountId, params }: FastifyRequest<StatusRoute>, reply: FastifyReply) => {
     reply.header('x-fal-request-id', params.request_id)
     return findOwn(deps, accountId, params.request_id)
   }
-  app.get<RequestRoute>(REQUEST, options, async (request, reply) => {
+  app.get<StatusRoute>(REQUEST, options, async (request, reply) => {
     const { data } = await resultOf(deps, await ownRow(request, reply))
     return data
   })
-  app.get<RequestRoute>(`${REQUEST}/status`, options, async (request, reply) => {
+  app.get<StatusRoute>(`${REQUEST}/status`, options, async (request, reply) => {
     const row = await ownRow(request, reply)
     const logs = flagOf(request.query.logs) ? await readLogs(deps.store, row.request_id) : undefined
     return falStatus(deps.config.publicUrl(), await statusOf(deps, row, logs))
   })
-  app.get<RequestRoute>(`${REQUEST}/status/stream`, options, async (request, reply) => {
+  app.get<StatusRoute>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
     const watch = deps.feed.watch(request.params.request_id, request.accountId, request.apiKey)
     reply.raw.once('close', () => watch.close())
     return sendEvents(reply, statusEvents(deps, request, watch))
   })
-  app.put<RequestRoute>(`${REQUEST}/cancel`, options, async (request, reply) => {
+  app.put<StatusRoute>(`${REQUEST}/cancel`, options, async (request, reply) => {
     await cancelRequest(deps, await ownRow(request, reply))
     return reply.status(202).send({ status: 'CANCELLATION_REQUESTED' })
   })
@@ -207,7 +204,7 @@ async function waitForResult(
 
 async function* statusEvents(
   deps: FalDeps,
-  { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<RequestRoute>,
+  { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<StatusRoute>,
   watch: RequestWatch,
 ) {
   const windowMs = 1_000 * deps.config.streamWindowSeconds
@@ -253,7 +250,7 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // read from the socket
   app.put<{ Params: { token: string } }>(
     `${FAL_PATH}/uploads/:token`,
-    { schema: HIDDEN },
+    hidden,
     async (request, reply) => {
       const upload = openUpload(deps, request.params.token)
       if (await findFile(deps.store, upload.fileId)) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CreateFileRequest, CreateFileResponse, File, FileList } from '../api/file-schemas.ts'
 import { responses } from '../api/openapi.ts'
-import { limitOf, pageOf, pageStartOf } from '../api/pagination.ts'
+import { limitOf, pageOf, pageStartOf, startAt } from '../api/pagination.ts'
 import type { FileDeps } from '../files/pending-uploads.ts'
 import {
   presentCreatedFile,
@@ -77,10 +77,7 @@ function listRoute(app: FastifyInstance, deps: Deps): void {
       const after = pageStartOf(query.cursor)
       const limit = limitOf(query.limit)
       const rows = await listFiles(deps.store, accountId, { limit: limit + 1, after })
-      const { page, next_cursor } = pageOf(rows, limit, ({ created_at, file_id: id }) => ({
-        created_at,
-        id,
-      }))
+      const { page, next_cursor } = pageOf(rows, limit, (last) => startAt(last, last.file_id))
       const files = await Promise.all(page.map((file) => deps.pendingUploads.accept(file)))
       const now = deps.clock.now()
       return { object: 'list', data: files.map((file) => presentFile(file, now)), next_cursor }

@@ -10,10 +10,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Calls } from '../../shared/mcp/calls.ts'
 import type { ErrorResponse } from '../api/schemas.ts'
+import { hidden } from './common.ts'
 
 const PATH = '/mcp'
 const SESSION = 'mcp-session-id'
-const OPTIONS = { config: { scope: 'any' }, schema: { hide: true } } as const
+const OPTIONS = { ...hidden, config: { scope: 'any' } } as const
 
 type Message = { method?: unknown; id?: unknown; params?: { requestId?: unknown } }
 

@@ -49,13 +49,13 @@ const TEMPORARY = {
  * previews from engines, until the request has ended.
  */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
-  const turns = new UploadTurns()
+  const uploadDeps = { ...deps, turns: new UploadTurns() }
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  inputRoute(app, { ...deps, turns })
-  outputRoutes(app, { ...deps, turns })
-  temporaryRoutes(app, { ...deps, turns })
+  inputRoute(app, uploadDeps)
+  outputRoutes(app, uploadDeps)
+  temporaryRoutes(app, uploadDeps)
 }
 
 function inputRoute(app: FastifyInstance, deps: UploadDeps): void {

@@ -217,15 +217,14 @@ async function outputFile(
   deps: MediaPresenter,
   expiresAt: number,
 ): Promise<OutputFile> {
-  const stored = storedPart(row, name)
-  const url = await partUrl(row, name, deps, expiresAt)
+  const file = await signedPart(row, name, deps, expiresAt)
   const videoUrl = await partUrl(row, `${name}_video`, deps, expiresAt)
-  if (!stored || url === undefined) throw new Error(`the request ${row.request_id} has no ${name}`)
+  if (!file) throw new Error(`the request ${row.request_id} has no ${name}`)
   return {
-    url,
+    url: file.url,
     ...(videoUrl !== undefined && { video_url: videoUrl }),
-    content_type: stored.content_type,
-    file_name: stored.fileName,
+    content_type: file.content_type,
+    file_name: file.fileName,
   }
 }
 
@@ -233,19 +232,23 @@ async function outputFile(
  * Returns an address of a part of a COMPLETED request, or undefined if the part is not stored.
  * @param expiresAt when the address expires, in epoch milliseconds
  */
-export async function partUrl(
+export const partUrl = async (...part: Parameters<typeof signedPart>) =>
+  (await signedPart(...part))?.url
+
+async function signedPart(
   row: RequestRow,
   part: OutputPart,
   { mediaStore }: MediaPresenter,
   expiresAt: number,
-): Promise<string | undefined> {
+) {
   const stored = storedPart(row, part)
   if (!stored) return undefined
-  return mediaStore.downloadUrl({
+  const url = await mediaStore.downloadUrl({
     key: outputKey(row.request_id, part, stored.place),
     audience: 'client',
     expiresAt,
     contentType: stored.content_type,
     fileName: stored.fileName,
   })
+  return { ...stored, url }
 }
