@@ -110,6 +110,15 @@ function decodeAll(page: Page, segments: readonly Buffer[]) {
   )
 }
 
+/** Tells the page the size of its elements late, as a slow device may. */
+function delayLayout(): void {
+  globalThis.ResizeObserver = class extends ResizeObserver {
+    constructor(callback: ResizeObserverCallback) {
+      super((...sizes) => void setTimeout(callback, 1_000, ...sizes))
+    }
+  }
+}
+
 test('two hours of stereo play, move, loop, zoom and compare in little memory', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
@@ -176,6 +185,7 @@ test('two hours of stereo play, move, loop, zoom and compare in little memory', 
       bytes.push(Number(response.headers()['content-length']))
     }
   })
+  await page.addInitScript(delayLayout)
   await page.reload()
   await page.getByText('of 2:00:00.0').waitFor()
   const before = await memoryOf(browser, page)

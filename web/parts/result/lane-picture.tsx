@@ -64,8 +64,9 @@ export function LanePicture(props: LanePictureProps) {
 function sampledSection({ mixer, view, isSpectrogram }: LanePictureProps): Section | null {
   const { seconds, sounds } = mixer
   if (seconds <= sounds.windowSecondsMax) return isSpectrogram ? { start: 0, end: seconds } : null
-  const visible = view.width.value / pixelsOf(view, seconds)
-  if (visible === 0 || visible > sounds.windowSecondsMax) return null
+  const width = view.width.value // 0 until the browser has laid it out
+  const visible = width / pixelsOf(view, seconds)
+  if (width === 0 || visible > sounds.windowSecondsMax) return null
   const start = Math.max(0, Math.min(view.scroll.value, seconds - visible))
   const end = Math.min(seconds, start + visible)
   return sounds.ready && end > sounds.ready.value ? null : { start, end }
