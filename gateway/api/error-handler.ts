@@ -102,7 +102,7 @@ export function toServiceError(error: unknown, request: FastifyRequest): Service
     })
   }
   if (code === 'FST_ERR_BAD_URL') return new ServiceError('NOT_FOUND')
-  if (code === 'ECONNRESET') {
+  if (code === 'ECONNRESET' && request.raw.destroyed) {
     return new ServiceError('INVALID_REQUEST', { message: 'The connection ended before the body.' })
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode <= 499) {

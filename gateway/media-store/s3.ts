@@ -36,6 +36,7 @@ import type {
   Upload,
 } from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
 import { StartError } from '../../shared/process/lifecycle.ts'
 
 export interface BucketOptions {
@@ -52,7 +53,13 @@ const KEPT = ['inputs/', 'outputs/'] as const
 /** Presigned addresses cannot live longer than this. */
 const SECONDS_MAX = 7 * DAY_SECONDS
 /** Long enough for a copy of half a gigabyte, because the store responds only once it is done. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
+const TIMEOUTS = {
+  connectionTimeout: 5_000,
+  requestTimeout: MINUTE_MS,
+  throwOnRequestTimeout: true, // else it only warns
+}
+/** A hint to clients; nobody can know when the store will be back. */
+const RETRY_AFTER_SECONDS = 10
 
 /**
  * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
@@ -88,7 +95,8 @@ class S3Bucket implements Bucket {
   /** @throws StartError saying why the bucket cannot be used */
   async assertUsable(): Promise<void> {
     await this.#s3.send(new HeadBucketCommand({ Bucket: this.#bucket })).catch((cause: unknown) => {
-      const reason = cause instanceof S3ServiceException ? cause.name : (cause as Error).message
+      const error = (cause instanceof ServiceError ? cause.cause : cause) as Error
+      const reason = error instanceof S3ServiceException ? error.name : error.message
       throw new StartError(
         `S3_BUCKET: the bucket ${this.#bucket} can't be used (${reason}). Check S3_BUCKET, ` +
           'S3_ENDPOINT, S3_REGION and the credentials.',
@@ -114,9 +122,14 @@ class S3Bucket implements Bucket {
   }
 
   async claim(installationId: string): Promise<void> {
-    await this.#s3.send(
-      new PutObjectCommand({ Bucket: this.#bucket, Key: OWNER_KEY, Body: `${installationId}\n` }),
-    )
+    const put = { Bucket: this.#bucket, Key: OWNER_KEY, Body: `${installationId}\n` }
+    try {
+      await this.#s3.send(new PutObjectCommand({ ...put, IfNoneMatch: '*' }))
+    } catch (error) {
+      const status = error instanceof S3ServiceException ? statusOf(error) : 0
+      if (status === NOT_IMPLEMENTED) await this.#s3.send(new PutObjectCommand(put))
+      else if (status !== 409 && status !== 412) throw error // else another gateway was faster
+    }
   }
 
   uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
@@ -222,13 +235,37 @@ class S3Bucket implements Bucket {
   }
 }
 
-const connectClient = (region: string, endpoint: string | undefined): S3Client =>
-  new S3Client({
+function connectClient(region: string, endpoint: string | undefined): S3Client {
+  const client = new S3Client({
     region,
     ...(endpoint && { endpoint, forcePathStyle: true }),
     // Otherwise the address would require the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     requestHandler: TIMEOUTS,
+  })
+  client.middlewareStack.add(
+    (next) => (args) =>
+      next(args).catch((error: unknown) => {
+        throw isRefusal(error) ? error : storeAway(error)
+      }),
+    { name: 'storeErrors', step: 'initialize', priority: 'high' },
+  )
+  return client
+}
+
+/** What stores without conditional writes answer to one. */
+const NOT_IMPLEMENTED = 501
+
+/** Whether the store has answered, and would answer the same again. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof S3ServiceException &&
+  (statusOf(error) < 500 || statusOf(error) === NOT_IMPLEMENTED)
+
+const storeAway = (cause: unknown) =>
+  new ServiceError('QUEUE_UNAVAILABLE', {
+    message: "The store for media can't be reached; retry later.",
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 
 /** Statuses of a copy whose source is gone or was replaced. */

@@ -4,7 +4,10 @@
  */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
@@ -112,6 +115,23 @@ test('clients may reach the store at another address than the gateway', async (t
   await gateway.publish()
   const { source, upload_urls: urls } = gateway.broker.jobOf(requestId)
   for (const url of [source.url, urls.target!]) assert.equal(new URL(url).origin, s3.endpoint)
+})
+
+test('while the store breaks off connections, calls answer 502 and may be repeated', async (t) => {
+  const store = createServer((request, reply) =>
+    request.method === 'HEAD' && !request.url?.includes('incoming')
+      ? reply.end() // the bucket is there
+      : request.socket.resetAndDestroy(),
+  )
+  await once(store.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => store.close())
+  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`
+  const { gateway, create } = await start(t, await openBucket({ ...s3, endpoint }))
+  const file = await create()
+  const reply = await gateway.call('GET', `/v1/files/${file.id}`)
+  assertError(reply, 'QUEUE_UNAVAILABLE')
+  assert.ok(Number(reply.headers['retry-after']) > 0)
+  assert.equal(gateway.logged('error').length, 1)
 })
 
 test('a bucket that cannot be used is refused at the start', async (t) => {
