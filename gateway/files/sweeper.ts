@@ -27,7 +27,7 @@ import {
 import type { MediaStore } from '../media-store/media-store.ts'
 
 interface SweeperDeps extends RemovalDeps {
-  mediaStore: Pick<MediaStore, 'list' | 'remove'>
+  mediaStore: MediaStore
   pendingUploads: Pick<PendingUploads, 'acceptAll'>
   config: Settings<'recordDays'>
 }
@@ -78,8 +78,12 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   log.info({ files, outputs, requests, fileRecords, media }, 'deleted what has expired')
 }
 
-/** Deletes media that no row refers to, for example after the database was lost. */
+/**
+ * Deletes media that no row refers to, for example after the database was lost, and uploads that
+ * broke off. In a bucket, a lifecycle rule ends the latter.
+ */
 export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDeps): Promise<void> {
+  if (mediaStore.kind === 'local disk') await mediaStore.removeUnfinished()
   const before = clock.now() - ORPHAN_AGE_MS
   for await (const { key, writtenAt } of mediaStore.list()) {
     const orphan = writtenAt >= before ? undefined : await orphanOf(store, key)

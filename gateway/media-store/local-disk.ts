@@ -69,6 +69,13 @@ const NEW = '.new'
 const FILE_MODE = 0o600
 /** A file that is being written changes more often than this. */
 const SILENT_MS = HOUR_MS
+/** What file systems without hard links answer. */
+const NO_LINKS: ReadonlySet<string | undefined> = new Set([
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+])
 /** A hint to clients; nobody can know when there will be room. */
 const RETRY_AFTER_SECONDS = 60
 /** The free space is measured again after this much of one body. */
@@ -78,12 +85,16 @@ const ROOM_CHECK_BYTES = 16 * 2 ** 20
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
   await makeFolder(newFolder)
-  const before = options.isShared ? Date.now() - SILENT_MS : Infinity
+  await removeUnfinished(newFolder, options.isShared ? Date.now() - SILENT_MS : Infinity)
+  return new MediaFolder(options)
+}
+
+/** Deletes uploads that were last written before a time in epoch milliseconds. */
+async function removeUnfinished(newFolder: string, before: number): Promise<void> {
   for await (const path of filesBelow(newFolder)) {
     const { mtimeMs = Infinity } = (await stat(path).catch(ignoreMissing)) ?? {}
     if (mtimeMs < before) await rm(path, { force: true })
   }
-  return new MediaFolder(options)
 }
 
 class MediaFolder implements LocalDisk {
@@ -110,7 +121,11 @@ class MediaFolder implements LocalDisk {
     const newPath = join(this.#options.folder, NEW, randomUUID())
     await writeDurably(newPath, Readable.from([Buffer.from(`${installationId}\n`)]))
     try {
-      await link(newPath, this.#ownerPath) // whole, because another gateway may be reading it
+      // It appears whole, because another gateway may be reading it.
+      await link(newPath, this.#ownerPath).catch((error: NodeJS.ErrnoException) => {
+        if (!NO_LINKS.has(error.code)) throw error
+        return rename(newPath, this.#ownerPath)
+      })
       await syncFolder(this.#options.folder)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // another was faster
@@ -218,6 +233,10 @@ class MediaFolder implements LocalDisk {
     await syncFolder(dirname(path)).catch(ignoreMissing)
   }
 
+  removeUnfinished(): Promise<void> {
+    return removeUnfinished(join(this.#options.folder, NEW), Date.now() - SILENT_MS)
+  }
+
   async *list(): AsyncGenerator<StoredMedia> {
     const { folder } = this.#options
     for await (const path of filesBelow(folder)) {
@@ -321,7 +340,9 @@ const noRoom = (cause?: unknown) =>
 const empty = () => Readable.from([])
 
 async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for await (const entry of await opendir(folder)) {
+  const entries = await opendir(folder).catch(ignoreMissing)
+  if (!entries) return // it was deleted since its parent was read
+  for await (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesBelow(path)
     else yield path

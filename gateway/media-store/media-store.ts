@@ -90,6 +90,8 @@ export interface LocalDisk extends BaseMediaStore {
    * Copies what is stored under `key` into a folder of `engineFolder`. Returns false if that fails.
    */
   handOver(key: string, folderName: string): Promise<boolean>
+  /** Deletes uploads that broke off with the gateway that received them. */
+  removeUnfinished(): Promise<void>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
 }

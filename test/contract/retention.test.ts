@@ -249,10 +249,10 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   const stored = await onDisk(gateway)
   const reported = stored.filter((path) => !path.endsWith('_video')) // the engine did not report them
   const media = join(gateway.folder, 'media')
-  const put = async (path: string, ageMs: number) => {
+  const put = async (path: string, ageMs: number, now = gateway.clock.now()) => {
     await mkdir(dirname(join(media, path)), { recursive: true })
     await writeFile(join(media, path), 'orphan')
-    const at = new Date(gateway.clock.now() - ageMs)
+    const at = new Date(now - ageMs)
     await utimes(join(media, path), at, at)
   }
   for (const path of stored) {
@@ -264,6 +264,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   await put('outputs/req_gone/target', DAY_MS + 1)
   await put('outputs/req_gone/residual', DAY_MS + 1)
   await put('notes/readme', 9 * DAY_MS) // not made by the gateway
+  await put('.new/of-a-gateway-that-died', 2 * HOUR_MS, Date.now())
   await sweepOrphans(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [...reported, 'inputs/file_new', 'notes/readme'].sort())
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])

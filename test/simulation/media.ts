@@ -43,6 +43,7 @@ export class MediaDisk {
       hasRoom: async () => true,
       owner: async () => undefined,
       claim: async () => undefined,
+      removeUnfinished: async () => undefined,
       uploadUrl: address,
       downloadUrl: address,
       remove: (key) => call('remove media', () => this.#remove(key)),
