@@ -77,6 +77,15 @@ async function probeDisks({ store, mediaStore, clock, log }: ReadinessDeps): Pro
         : 'The database is away, or takes no writes.'
     },
   )
-  const hasRoom = mediaStore.kind !== 'local disk' || (await mediaStore.hasRoom())
-  return { database: await database, media: hasRoom ? null : NO_ROOM }
+  return { database: await database, media: await mediaProblem(mediaStore, log) }
+}
+
+async function mediaProblem(mediaStore: MediaStore, log: Logger): Promise<string | null> {
+  if (mediaStore.kind !== 'local disk') return null
+  try {
+    return (await mediaStore.hasRoom()) ? null : NO_ROOM
+  } catch (error) {
+    log.error({ err: error }, 'the folder of media cannot be read')
+    return 'The folder of media cannot be read: uploads and results are refused.'
+  }
 }

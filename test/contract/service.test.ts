@@ -119,6 +119,11 @@ test('1.7 and extension: health needs no key', async (t) => {
   const crammed = await gateway.call('GET', '/readyz')
   assert.deepEqual([crammed.statusCode, crammed.json().status], [200, 'degraded'])
   assert.match(crammed.json().problems.join(), /DATA_DIR has less free than DISK_FREE_MB_MIN/)
+  gateway.free.bytes = NaN // as if the disk was gone
+  gateway.clock.advance(1_000)
+  const unreadable = await gateway.call('GET', '/readyz')
+  assert.deepEqual([unreadable.statusCode, unreadable.json().status], [200, 'degraded'])
+  assert.match(unreadable.json().problems.join(), /folder of media cannot be read/)
   gateway.free.bytes = Infinity
   gateway.clock.advance(1_000)
   await gateway.store.schema.dropTable('write_probe').execute()

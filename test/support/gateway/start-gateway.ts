@@ -191,7 +191,10 @@ async function openGateway(t: TestContext, options: GatewayOptions) {
       signingKeys,
       freeBytesMin: 0,
       isShared: database.url !== undefined,
-      freeBytes: async () => free.bytes,
+      freeBytes: async () => {
+        if (Number.isNaN(free.bytes)) throw new Error('the disk is gone')
+        return free.bytes
+      },
       engineFolder: options.engineFolder,
       baseUrls: {
         client: options.config?.publicUrl ?? (() => PUBLIC_URL),
