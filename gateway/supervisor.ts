@@ -100,6 +100,7 @@ function fork({ settings, log }: Supervision, place: number): Worker {
     METRICS_PORT: String(first === 'off' ? first : portAfter(first, place)),
   })
   // Passing a connection to a dying process fails like this; its exit is handled separately.
+  void readyOf(worker).then(() => readyWorkers.add(worker))
   worker.on('error', (error) => log.warn({ err: error }, 'a gateway process could not be reached'))
   return worker
 }
@@ -155,9 +156,12 @@ async function replaceOnExit(
   }
 }
 
-/** Resolves once a worker's event loop has turned, or the worker has ended. */
+/** One that is still starting may wait for its database for long, and answers nothing until then. */
+const readyWorkers = new WeakSet<Worker>()
+
+/** Resolves once a worker's event loop has turned, or if the worker is not ready or has ended. */
 async function isTurning(worker: Worker): Promise<void> {
-  if (!worker.isConnected()) return
+  if (!worker.isConnected() || !readyWorkers.has(worker)) return
   const ended = exitOf(worker)
   const answered = new Promise<void>((resolve) => {
     const note = (message: { isTurning?: true }) => {
