@@ -7,6 +7,7 @@ import { once, type EventEmitter } from 'node:events'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
+import { ServiceError } from '../../shared/errors.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Tls } from '../../shared/process/tls-files.ts'
 import { loadProto, serverCredentials } from '../../shared/proto.ts'
@@ -186,8 +187,15 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
     })
     const submitted = submitReply(JSON.parse(answer) as QueueSubmitResponse)
     if (!ended) return { submitted }
-    const separation = await separationWithResult(deps, ended, await statusOf(deps, ended))
-    return { submitted, separation }
+    try {
+      const status = await statusOf(deps, ended)
+      return { submitted, separation: await separationWithResult(deps, ended, status) }
+    } catch (error) {
+      if (error instanceof ServiceError && error.status < 500) throw error
+      const requestId = ended.request_id
+      deps.log.error({ err: error, requestId }, 'the result of an ended request cannot be read')
+      return { submitted } // the request is accepted, so its id must reach the client
+    }
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)

@@ -135,8 +135,9 @@ function withFile(body: unknown, fileId: string) {
 }
 
 /**
- * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
- * account has too many streams open to wait.
+ * Waits for the end of the request. Returns undefined if it has not ended in time, if the account
+ * has too many streams open to wait, or if the gateway is at fault: the request is accepted, so its
+ * id must reach the client.
  */
 async function tryWaitForEnd(
   deps: SeparateDeps,
@@ -146,8 +147,9 @@ async function tryWaitForEnd(
   try {
     return await waitForEnd(deps, { key, requestId, seconds, signal })
   } catch (error) {
-    // as many streams are open as the account may have
-    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') return undefined
-    throw error
+    if (!(error instanceof ServiceError) || error.status >= 500) {
+      deps.log.error({ err: error, requestId }, 'a call cannot wait for its request any longer')
+    } else if (error.code !== 'RATE_LIMITED') throw error
+    return undefined
   }
 }

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { ServiceError } from '../../shared/errors.ts'
 import { FILE_BYTES, type GatewayOptions, startGateway } from '../support/gateway/start-gateway.ts'
 import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
@@ -333,4 +334,16 @@ test('a caller that waits in vain, or alongside too many others, gets the respon
   assert.equal(reply.status, 202)
   assert.equal(reply.headers.get('preference-applied'), null)
   watch.close()
+})
+
+test('a caller whose wait fails still gets the id of the request', async (t) => {
+  const { gateway, post } = await start(t)
+  const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
+  const requestId = await gateway.firstRequest()
+  gateway.deps.keyChecks.assertStillValid = () => {
+    throw new ServiceError('SERVICE_UNAVAILABLE') // as if the database was away
+  }
+  await gateway.complete(requestId)
+  const accepted = await waiting
+  assert.deepEqual([accepted.status, accepted.body.request_id], [202, requestId])
 })
