@@ -198,11 +198,12 @@ function callNoter({ log, metrics }: CallLogDeps) {
   return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
     if (notedRequests.has(request)) return
     notedRequests.add(request)
-    const [path] = request.url.split('?') // the query may hold a signature
     const {
       method,
-      routeOptions: { url: route = '' },
+      routeOptions: { url: route = '', config },
     } = request
+    // A query may hold a signature.
+    const [path] = config.hasSecretPath ? [route] : request.url.split('?')
     const status = reply.raw.headersSent ? reply.statusCode : HUNG_UP
     const ms = reply.elapsedTime
     const call = { callId: request.id, method, path, status, ms: Math.round(ms) }

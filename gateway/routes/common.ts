@@ -1,7 +1,15 @@
 /** Schemas and parameters that several routes have in common. */
 
+import type { FastifyReply } from 'fastify'
+
 /** For routes that the API description leaves out. */
 export const hidden = { schema: { hide: true } }
+
+/** Calls `act` once the client no longer waits for `reply`, or at once if it has gone already. */
+export function onHangUp({ raw }: FastifyReply, act: () => void): void {
+  if (raw.destroyed) act()
+  else raw.once('close', act)
+}
 
 export interface RequestRoute {
   Params: { request_id: string }

@@ -26,7 +26,7 @@ import {
 import { WAIT_SECONDS_MAX } from '../requests/separate.ts'
 import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
-import { hidden, type RequestRoute } from './common.ts'
+import { hidden, onHangUp, type RequestRoute } from './common.ts'
 import { sendEvents, type StreamDeps } from './status-stream.ts'
 import { hangUpOf } from './submit.ts'
 import type { Settings } from '../config.ts'
@@ -148,7 +148,7 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
   app.get<StatusRoute>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
     const watch = deps.feed.watch(request.params.request_id, request.accountId, request.apiKey)
-    reply.raw.once('close', () => watch.close())
+    onHangUp(reply, () => watch.close())
     return sendEvents(reply, statusEvents(deps, request, watch))
   })
   app.put<StatusRoute>(`${REQUEST}/cancel`, options, async (request, reply) => {
@@ -250,7 +250,7 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // read from the socket
   app.put<{ Params: { token: string } }>(
     `${FAL_PATH}/uploads/:token`,
-    hidden,
+    { ...hidden, config: { hasSecretPath: true } },
     async (request, reply) => {
       const upload = openUpload(deps, request.params.token)
       if (await findFile(deps.store, upload.fileId)) {

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Calls } from '../../shared/mcp/calls.ts'
 import type { ErrorResponse } from '../api/schemas.ts'
-import { hidden } from './common.ts'
+import { hidden, onHangUp } from './common.ts'
 
 const PATH = '/mcp'
 const SESSION = 'mcp-session-id'
@@ -38,7 +38,7 @@ export function mcpRoute(app: FastifyInstance): void {
     const key = callKey(request, body?.id)
     const end = () => server.close() // ends what the call waits for
     underWay.set(key, end)
-    reply.raw.once('close', () => {
+    onHangUp(reply, () => {
       if (underWay.get(key) === end) underWay.delete(key)
       void end()
     })

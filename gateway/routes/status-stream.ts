@@ -9,7 +9,7 @@ import type { RequestWatch, RequestFeed } from '../requests/follow/request-feed.
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
 import { findOwn, statusOf, type StatusDeps } from '../requests/own-requests.ts'
 import { watchStatus, type WatchDeps } from '../requests/follow/status-watch.ts'
-import { logsParameter, type RequestRoute } from './common.ts'
+import { logsParameter, onHangUp, type RequestRoute } from './common.ts'
 import type { Settings } from '../config.ts'
 
 export type StreamDeps = StatusDeps &
@@ -95,7 +95,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
       const { request_id: requestId } = request.params
       await findOwn(deps, request.accountId, requestId)
       const watch = deps.feed.watch(requestId, request.accountId, request.apiKey)
-      reply.raw.once('close', () => watch.close()) // the client is gone
+      onHangUp(reply, () => watch.close())
       return sendEvents(reply, statusEvents(deps, request, watch))
     },
   )

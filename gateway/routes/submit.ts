@@ -6,6 +6,7 @@ import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
 import { SubmitAudioSoundsRequest } from '../api/sounds-schemas.ts'
 import { clientGoneError, submit, type SubmitDeps } from '../requests/submit/submit.ts'
+import { onHangUp } from './common.ts'
 
 /** Operations that take the returned id. */
 export const submitLinks = Object.fromEntries(
@@ -30,7 +31,7 @@ export const idempotencyHeader = {
 /** Returns a signal that aborts when the client no longer waits for `reply`. */
 export function hangUpOf(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort(clientGoneError()))
+  onHangUp(reply, () => gone.abort(clientGoneError()))
   return gone.signal
 }
 

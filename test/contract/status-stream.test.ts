@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { KyselyPlugin } from 'kysely'
 import { QueueStatusResponse, StreamTimeout } from '../../gateway/api/schemas.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { readEvents, type StreamEvent } from '../support/http/event-stream.ts'
@@ -169,6 +170,34 @@ test('4.5 a client that leaves is forgotten', async (t) => {
   await next(events)
   leave()
   while (gateway.feed.watches > 0) await sleep(5)
+})
+
+test('4.5 a client that leaves before its stream begins is forgotten, too', async (t) => {
+  let [isHeld, release] = [false, () => {}]
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (isHeld) await released
+      return result
+    },
+  }
+  const gateway = await startGateway(t, { plugin, streamsMaxPerAccount: 1 })
+  const url = `${await gateway.listen()}${API}/requests/${await gateway.submitted()}/status/stream`
+  const headers = { authorization: `Bearer ${gateway.key}` }
+  isHeld = true
+  const call = request(url, { headers }).on('error', () => {})
+  call.end()
+  const [socket] = await once(call, 'socket')
+  await once(socket, 'connect')
+  await sleep(100) // until the gateway waits for its database
+  call.destroy()
+  await sleep(100)
+  isHeld = false
+  release()
+  const following = await fetch(url, { headers })
+  assert.equal(following.status, 200)
+  await following.body?.cancel()
 })
 
 test('4.5 open streams end cleanly when the gateway closes', async (t) => {
