@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { backup } from '../../scripts/cli/backup/command.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { pythonPackages } from '../support/packages/python-packages.ts'
@@ -67,6 +68,25 @@ test('a backup made while the service runs is served after a restore, and the re
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))
   const end = (await followToEnd(second, waiting.request_id)).at(-1)
   assert.equal(end?.status, 'COMPLETED')
+})
+
+test('a backup leaves what is next to it, and nothing of its own once it is canceled', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  for (const path of [join(data, 'media'), join(folder, 'backup.new')]) {
+    await mkdir(path, { recursive: true })
+    await writeFile(join(path, 'sound'), '')
+  }
+  new SqliteDatabase(join(data, 'winnow.db')).close()
+  const canceled = await runCommand(backup, [join(folder, 'backup')], {
+    env: { DATA_DIR: data },
+    signal: AbortSignal.abort(),
+  })
+  assert.deepEqual([canceled.code, canceled.errors], [130, 'canceled\n'])
+  assert.deepEqual((await readdir(folder)).sort(), ['backup.new', 'data'])
+  assert.equal((await run([join(folder, 'backup')], data)).code, 0)
+  assert.deepEqual(await readdir(join(folder, 'backup.new')), ['sound'])
 })
 
 test('backup and restore overwrite nothing, and say what is missing', async (t) => {
