@@ -10,7 +10,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { openAsBlob } from 'node:fs'
+import { existsSync, openAsBlob } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -27,6 +27,8 @@ const args = process.argv.slice(2)
 const onPostgres = args[0] === '--postgres'
 const [rounds = 10, seconds = 4] = args.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
 const checkouts = ['.', ...args.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
+/** The first one that a checkout has: earlier ones have it in another folder. */
+const ENGINES = ['bench/request-cost/engine.ts', 'bench/pipeline/engine.ts']
 const REQUESTS = 20
 const SAMPLE_RATE = 44_100
 
@@ -67,7 +69,8 @@ async function start(checkout: string): Promise<Winnow> {
   const winnow = await startWinnow(scope, { engines: 0, env })
   await winnow.gateway.end('SIGTERM')
   await winnow.startGateway({}, 'gateway/main.ts', checkout)
-  await winnow.startEngine({}, 'bench/pipeline/engine.ts', checkout)
+  const engine = ENGINES.find((path) => existsSync(join(checkout, path)))!
+  await winnow.startEngine({}, engine, checkout)
   return winnow
 }
 

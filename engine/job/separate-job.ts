@@ -202,11 +202,11 @@ async function separateSource(
     assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
     for (const line of describeMixture(mixture)) reporter.log(line)
     const mayLose = mixture.hasVideo && lfeChannelOf(mixture.channelMask) >= 0
-    const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
+    const lfeHasFullRange = mayLose && (await reader.lfeHasFullRange(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
     const { video: onVideoProgress, live: onLive } = progress
-    const opening = { ...context, names, isLfeFull, onVideoProgress, onLive }
+    const opening = { ...context, names, lfeHasFullRange, onVideoProgress, onLive }
     ;({ outputs, live } = await openOutputs(job, opening, deps))
     const { samples, findings, tagged } = await separateMixture(job, mixture, {
       ...deps,

@@ -94,16 +94,16 @@ export interface FileLayout {
 /**
  * Returns the layout with as many channels, in the same order, under which a file holds each of
  * them in full.
- * @param isLfeFull whether the LFE has more than low frequencies: see `lfe-range.ts`
+ * @param lfeHasFullRange whether the LFE has more than low frequencies: see `lfe-range.ts`
  */
 export function layoutInFile(
   format: SoundFormat,
   source: ChannelLayout,
-  isLfeFull = false,
+  lfeHasFullRange = false,
 ): FileLayout {
   const mask = maskOf(source)
   const isNamed = isNameable(format, mask)
-  const loses = format === 'aac' && isLfeFull && lfeChannelOf(mask) >= 0
+  const loses = format === 'aac' && lfeHasFullRange && lfeChannelOf(mask) >= 0
   if (isNamed && !loses) return { layout: source, change: null }
   const { nbChannels: channels } = source
   const layout = format === 'wav' ? unnamed(channels) : withoutLfe(channels)

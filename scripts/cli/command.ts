@@ -20,7 +20,7 @@ export interface CommandIo {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: Output
   stderr: Output
-  /** Fires on Ctrl-C, SIGTERM and SIGHUP (a closed terminal). */
+  /** Fires on Ctrl-C, SIGTERM, SIGHUP (a closed terminal) and a closed pipe. */
   signal: AbortSignal
 }
 
@@ -44,7 +44,7 @@ export interface Description<Io> {
   help: string
   /** A single action, or one for each first word. */
   actions: Action<Options, Io> | Readonly<Record<string, Action<Options, Io>>>
-  /** Whether Ctrl-C, SIGTERM and SIGHUP cancel the work instead of ending the process. */
+  /** Whether what fires the signal cancels the work instead of ending the process. */
   isCancelable?: boolean
   /** Exit code for an invalid command line (default 2). */
   usageCode?: number
@@ -88,7 +88,7 @@ export function command<Io extends CommandIo>(description: Description<Io>): Com
     } catch (error) {
       if (isCancelable && io.signal.aborted) {
         io.stderr.write('canceled\n')
-        return 130
+        return CANCELED
       }
       const isUsage = error instanceof UsageError
       const line = describe(error as Error)
@@ -102,9 +102,12 @@ export function command<Io extends CommandIo>(description: Description<Io>): Com
 /** Runs the command as this process. */
 export async function runMain(main: Command<ProcessIo>): Promise<void> {
   const signal = main.isCancelable ? firstEnding() : undefined
+  if (!signal) onClosedPipe(() => process.exit())
   process.exitCode = await main(process.argv.slice(2), processIo(signal))
 }
 
+/** Exit code after Ctrl-C, as in shells, and after everything else that cancels. */
+const CANCELED = 130
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /**
  * How long a repeated signal counts as the same one: it comes from the terminal, and again from npm
@@ -112,19 +115,34 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 const SAME_SIGNAL_MS = 500
 
-/** Aborts on the first signal that would end this process; another one ends it at once. */
+/**
+ * Aborts on a closed pipe or the first signal that would end this process; another signal ends it
+ * at once.
+ */
 function firstEnding(): AbortSignal {
   const controller = new AbortController()
   const cancel = () => {
     if (controller.signal.aborted) return
-    // A closed terminal takes no more lines, but canceling goes on.
-    for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
     controller.abort()
     const leave = () => ENDING.forEach((name) => process.off(name, cancel))
     setTimeout(leave, SAME_SIGNAL_MS).unref()
   }
   for (const name of ENDING) process.on(name, cancel)
+  onClosedPipe(cancel, controller.signal)
   return controller.signal
+}
+
+/** Sets the exit code and calls `end` once nobody reads the output, as after `| head -1`. */
+function onClosedPipe(end: () => void, canceled?: AbortSignal): void {
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      // A closed terminal takes no more lines, but canceling goes on.
+      if (canceled?.aborted) return
+      if (error.code !== 'EPIPE') throw error
+      process.exitCode = CANCELED
+      end()
+    })
+  }
 }
 
 export type ProcessIo = CommandIo & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>

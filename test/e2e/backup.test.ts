@@ -1,11 +1,14 @@
 /** A backup of a running installation serves what had finished, and finishes the rest. */
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { promisify } from 'node:util'
+import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { backup } from '../../scripts/cli/backup/command.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { pythonPackages } from '../support/packages/python-packages.ts'
@@ -69,6 +72,25 @@ test('a backup made while the service runs is served after a restore, and the re
   assert.equal(end?.status, 'COMPLETED')
 })
 
+test('a backup leaves what is next to it, and nothing of its own once it is canceled', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  for (const path of [join(data, 'media'), join(folder, 'backup.new')]) {
+    await mkdir(path, { recursive: true })
+    await writeFile(join(path, 'sound'), '')
+  }
+  new SqliteDatabase(join(data, 'winnow.db')).close()
+  const canceled = await runCommand(backup, [join(folder, 'backup')], {
+    env: { DATA_DIR: data },
+    signal: AbortSignal.abort(),
+  })
+  assert.deepEqual([canceled.code, canceled.errors], [130, 'canceled\n'])
+  assert.deepEqual((await readdir(folder)).sort(), ['backup.new', 'data'])
+  assert.equal((await run([join(folder, 'backup')], data)).code, 0)
+  assert.deepEqual(await readdir(join(folder, 'backup.new')), ['sound'])
+})
+
 test('backup and restore overwrite nothing, and say what is missing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -81,6 +103,29 @@ test('backup and restore overwrite nothing, and say what is missing', async (t) 
   const noBackup = await run(['restore', nothing], join(folder, 'data'))
   assert.match(noBackup.errors, /^FOLDER must name a backup of SQLite: there is no /)
   assert.deepEqual([none.code, noBackup.code, (await run([], folder)).code], [1, 1, 2])
+})
+
+test('what Compose makes at its first start leaves the keys of a restored backup as they are', async (t) => {
+  const volumes = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
+  t.after(() => rm(volumes, { recursive: true, force: true }))
+  const [saved, gateway] = [join(volumes, 'saved'), join(volumes, 'gateway')]
+  await mkdir(saved)
+  for (const name of ['winnow.db', 'signing-key', 'encryption-key']) {
+    await writeFile(join(saved, name), `${name} of the backup\n`)
+  }
+  assert.equal((await run(['restore', saved], gateway)).code, 0)
+  const words = ['scripts/run.mjs', 'scripts/cli/start/compose-secrets.ts', volumes]
+  await promisify(execFile)(process.execPath, words)
+  assert.deepEqual((await readdir(gateway)).sort(), [
+    'admin-token',
+    'credentials',
+    'encryption-key',
+    'signing-key',
+    'winnow.db',
+  ])
+  for (const name of await readdir(saved)) {
+    assert.equal(await readFile(join(gateway, name), 'utf8'), `${name} of the backup\n`)
+  }
 })
 
 /** Returns the folder of pg_dump and its companions, at least as new as the tests' server. */

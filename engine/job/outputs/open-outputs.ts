@@ -16,7 +16,7 @@ interface OutputsContext {
   /** Length according to the packets; 0 if unknown. */
   seconds: number
   names: readonly OutputName[]
-  isLfeFull: boolean
+  lfeHasFullRange: boolean
   onVideoProgress: OutputsOptions['onVideoProgress']
   onLive: LivePreviewOptions['onStored']
   reporter: { log(message: string): void }
@@ -34,7 +34,7 @@ export async function openOutputs(
   context: OutputsContext,
   { media, log }: { media: JobMedia; log: Logger },
 ): Promise<OpenedOutputs> {
-  const { folder, sourcePath, mixture, names, isLfeFull, onVideoProgress, reporter, signal } =
+  const { folder, sourcePath, mixture, names, lfeHasFullRange, onVideoProgress, reporter, signal } =
     context
   const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
   const { output_format: format } = job.options
@@ -42,7 +42,7 @@ export async function openOutputs(
   const outputs = await media.openOutputs({
     names: [...names, 'residual'],
     folder,
-    encoding: { format, sampleRate, channels, channelMask, isLfeFull, tags, cover },
+    encoding: { format, sampleRate, channels, channelMask, lfeHasFullRange, tags, cover },
     videoPath: hasVideo ? sourcePath : null,
     soundIndex: mixture.streamIndex,
     track: mixture.track,

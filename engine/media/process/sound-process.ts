@@ -183,8 +183,8 @@ export class SoundReader {
     }
   }
 
-  /** Like `isLfeFull`, for the sound of an open file, which is opened and decoded once more. */
-  isLfeFull(path: string, limits: MixtureLimits): Promise<boolean> {
+  /** Like `lfeHasFullRange`, for the sound of an open file, opened and decoded once more. */
+  lfeHasFullRange(path: string, limits: MixtureLimits): Promise<boolean> {
     return this.#call({ do: 'judgeLfe', path, limits })
   }
 

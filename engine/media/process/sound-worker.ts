@@ -3,7 +3,7 @@
 import { writevSync } from 'node:fs'
 import { answerCalls } from './process-rpc-server.ts'
 import { mixtureOf, openMixture } from '../read/decode.ts'
-import { isLfeFull } from '../read/lfe-range.ts'
+import { lfeHasFullRange } from '../read/lfe-range.ts'
 import { levelsOf } from '../read/levels.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { MEMORY } from './limited-process.ts'
@@ -22,7 +22,7 @@ let blocks: AsyncGenerator<Float32Array[]> | null = null
 answerCalls<SoundTask>(async (task) => {
   if (task.do === 'measure') return measure(task.path, task)
   if (task.do === 'open') return open(task.path, task.limits)
-  if (task.do === 'judgeLfe') return again(task, isLfeFull)
+  if (task.do === 'judgeLfe') return again(task, lfeHasFullRange)
   if (task.do === 'measureLevels') return again(task, levelsOf)
   if (task.do === 'next') return next()
   return close()

@@ -10,7 +10,7 @@ import {
 } from 'node-av/constants'
 import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from '../ffmpeg.ts'
-import { isRead, openInput } from './open-media.ts'
+import { isReadOrThrow, openInput } from './open-media.ts'
 
 /** In pixels. */
 interface Size {
@@ -58,7 +58,7 @@ async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Ma
   const packets = new Map<number, Buffer>()
   try {
     if ((await openInput(context, path, { decoders: [] })) < 0) return packets
-    while (isRead(await context.readFrame(packet)) && indexes.has(packet.streamIndex)) {
+    while (isReadOrThrow(await context.readFrame(packet)) && indexes.has(packet.streamIndex)) {
       const { streamIndex, size, data } = packet
       if (data && size <= COVER_BYTES_MAX) packets.set(streamIndex, Buffer.from(data))
       packet.unref()

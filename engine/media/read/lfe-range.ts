@@ -20,7 +20,7 @@ const SHARE_MIN = 1e-4
 const SECONDS_MAX = 600
 
 /** Reads blocks of `mixture` until one exceeds the range. */
-export async function isLfeFull(
+export async function lfeHasFullRange(
   mixture: Pick<Mixture, 'channelMask' | 'sampleRate' | 'blocks'>,
 ): Promise<boolean> {
   const channel = lfeChannelOf(mixture.channelMask)

@@ -310,7 +310,7 @@ export const refusalOf = (error: unknown): unknown =>
  * truncated, unless memory ran out.
  * @throws FfmpegCallError
  */
-export function isRead(code: number): boolean {
+export function isReadOrThrow(code: number): boolean {
   throwIfOutOfMemory(code)
   return code >= 0
 }

@@ -7,7 +7,7 @@ import { AVERROR_EOF } from 'node-av/constants'
 import { Packet } from 'node-av/lib'
 import { assertPacketNotEncrypted } from './encryption.ts'
 import { MediaClock } from './media-clock.ts'
-import { isRead, type Media } from './open-media.ts'
+import { isReadOrThrow, type Media } from './open-media.ts'
 
 /** Limits what is read ahead to some minutes of sound, because its process has little memory. */
 const KEPT_BYTES_MAX = 16 * 2 ** 20
@@ -71,7 +71,7 @@ export class StreamPackets {
     if (this.#endCode !== null) return false
     const { context, stream } = this.#media
     const code = context.readFrameSync(this.#packet)
-    if (!isRead(code)) {
+    if (!isReadOrThrow(code)) {
       this.#endCode = code
       return false
     }

@@ -32,7 +32,7 @@ export interface EncoderOptions {
   /** Which loudspeakers, as in a WAV header (default 0n: unknown). */
   channelMask?: bigint
   /** Whether an LFE among them has more than low frequencies. */
-  isLfeFull?: boolean
+  lfeHasFullRange?: boolean
   /** Tags of the source (default: none). */
   tags?: Tags
   /** Cover of the source, for MP3 and FLAC (default: none). */
@@ -71,11 +71,11 @@ export interface Encoder {
  * @throws Error if the file cannot be created
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
-  const { sampleRate, channels, channelMask = 0n, isLfeFull = false } = options
+  const { sampleRate, channels, channelMask = 0n, lfeHasFullRange = false } = options
   const { tags = {}, cover = null } = options
   const layout = layoutOfMask(channelMask, channels)
   const marked = { ...tags, encoded_by: OUTPUT_MARK }
-  const source = { sampleRate, layout, isLfeFull, tags: marked, cover }
+  const source = { sampleRate, layout, lfeHasFullRange, tags: marked, cover }
   return options.format === 'wav'
     ? createWav(path, source)
     : createCompressed(path, source, COMPRESSIONS[options.format](source))
@@ -84,7 +84,7 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
 interface Source {
   sampleRate: number
   layout: ChannelLayout
-  isLfeFull: boolean
+  lfeHasFullRange: boolean
   tags: FileTags
   cover: Cover | null
 }
@@ -202,7 +202,7 @@ async function createCompressed(
   const { contentType, extension } = compression
   const mixed =
     source.layout.nbChannels > channelsMax ? mixedDown(source.layout, channelsMax) : source.layout
-  const { layout, change: layoutChange } = layoutInFile(format, mixed, source.isLfeFull)
+  const { layout, change: layoutChange } = layoutInFile(format, mixed, source.lfeHasFullRange)
   const file = await AudioFile.create(path, {
     ...coding,
     containerOptions: {},

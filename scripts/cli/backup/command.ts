@@ -4,8 +4,8 @@
  * complete, except for files that expired in the meantime.
  */
 
-import { chmod, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { chmod, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, UsageError, type CommandIo } from '../command.ts'
@@ -21,7 +21,11 @@ must be empty or missing.
 The installation can run during a backup, but not during a restore. A backup contains the database,
 the media on this machine and the secrets, so keep it where only you can read it. It does not
 contain media in a bucket (S3_BUCKET). The broker needs no backup, because unfinished requests are
-queued again. The exit code is 0 if done, 1 if it failed, and 2 if the command line is wrong.
+queued again.
+
+Ctrl-C, SIGTERM, SIGHUP and a closed pipe cancel either form. A canceled backup leaves nothing
+behind; after a canceled restore, empty DATA_DIR before the next one. The exit code is 0 if done, 1
+if it failed, 2 if the command line is wrong, and 130 if canceled.
 
 If DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE are set as for the gateways, the database
 is that PostgreSQL: pg_dump saves it, and pg_restore fills an empty one. The keys are restored to
@@ -29,7 +33,7 @@ the two files.
 `
 
 const MEDIA = 'media'
-/** Folder of incomplete files, both in the gateway's media folder and in a backup's. */
+/** Folder of incomplete files in the gateway's media folder. */
 const NEW = '.new'
 
 interface Installation {
@@ -37,17 +41,20 @@ interface Installation {
   database: Database
   /** Files besides the database, by their names in a backup. */
   secrets: Readonly<Record<string, string>>
+  /** Cancels its backup or restore. */
+  signal: AbortSignal
 }
 
 export const backup = command({
   help: HELP,
+  isCancelable: true,
   actions: action({
     operands: ['[restore]', 'FOLDER'],
-    async run(_options, operands, { env }) {
+    async run(_options, operands, { env, signal }) {
       const isRestore = operands[0] === 'restore'
       if (operands.length !== (isRestore ? 2 : 1)) throw new UsageError('Give one FOLDER.')
       const folder = operands.at(-1)!
-      const installation = installationOf(env)
+      const installation = installationOf(env, signal)
       const { dataFolder } = installation
       const files = isRestore
         ? await restore(resolve(folder), installation)
@@ -58,40 +65,41 @@ export const backup = command({
   }),
 })
 
-function installationOf(env: CommandIo['env']): Installation {
+function installationOf(env: CommandIo['env'], signal: AbortSignal): Installation {
   const dataFolder = resolve(env.DATA_DIR || './data')
   const pathOf = (name: string) => join(dataFolder, name)
   return {
     dataFolder,
-    database: databaseOf(env, dataFolder),
+    database: databaseOf(env, dataFolder, signal),
     secrets: {
       'secrets.json': pathOf('secrets.json'),
       'signing-key': env.SIGNING_KEY_FILE || pathOf('signing-key'),
       'encryption-key': env.ENCRYPTION_KEY_FILE || pathOf('encryption-key'),
       'api-key': pathOf('api-key'),
     },
+    signal,
   }
 }
 
 /**
  * @param to is created, and gets its name once it is complete
  * @returns how many files it contains
- * @throws Error if there is no installation, or `to` exists and is not empty
+ * @throws Error if there is no installation, or `to` exists and is not empty; the signal's reason
  */
 async function backUp(installation: Installation, to: string): Promise<number> {
-  const { dataFolder, database, secrets } = installation
+  const { dataFolder, database, secrets, signal } = installation
   await assertEmpty(to)
   if (database.isShared) await assertKeys(secrets)
-  const fresh = `${to}${NEW}`
-  await rm(fresh, { recursive: true, force: true })
-  await makeFolder(fresh, 0o700)
+  await makeFolder(dirname(to), 0o700)
+  const fresh = await mkdtemp(`${to}.`) // only its owner can read it
   try {
     await database.save(join(fresh, database.file))
     await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
-    let copied = await copyMedia(dataFolder, fresh)
+    let copied = await copyMedia(dataFolder, fresh, signal)
     for (const [name, path] of Object.entries(secrets)) {
       copied += await copy(path, join(fresh, name))
     }
+    signal.throwIfAborted()
     await rename(fresh, to)
     return copied + 1
   } catch (error) {
@@ -109,9 +117,11 @@ async function assertKeys(secrets: Installation['secrets']): Promise<void> {
   )
 }
 
-/** @throws Error if `from` is not a backup, or something would be overwritten */
+/**
+ * @throws Error if `from` is not a backup, or something would be overwritten; the signal's reason
+ */
 async function restore(from: string, installation: Installation): Promise<number> {
-  const { dataFolder, database, secrets } = installation
+  const { dataFolder, database, secrets, signal } = installation
   const saved = join(from, database.file)
   await assertThere(
     saved,
@@ -121,7 +131,7 @@ async function restore(from: string, installation: Installation): Promise<number
   await database.assertEmpty()
   for (const [name, path] of Object.entries(secrets)) await assertNoOther(join(from, name), path)
   await makeFolder(dataFolder, 0o700)
-  let copied = await copyMedia(from, dataFolder)
+  let copied = await copyMedia(from, dataFolder, signal)
   for (const [name, path] of Object.entries(secrets)) copied += await copy(join(from, name), path)
   // The database comes last, so that no gateway serves an interrupted restore.
   await database.load(saved)
@@ -138,11 +148,13 @@ async function assertNoOther(saved: string, path: string): Promise<void> {
 /**
  * Skips files that are deleted in the meantime.
  * @returns how many files were copied
+ * @throws the signal's reason
  */
-async function copyMedia(from: string, to: string): Promise<number> {
+async function copyMedia(from: string, to: string, signal: AbortSignal): Promise<number> {
   const folder = join(from, MEDIA)
   let copied = 0
   for (const path of await filesIn(folder)) {
+    signal.throwIfAborted()
     copied += await copy(path, join(to, MEDIA, relative(folder, path)))
   }
   return copied

@@ -32,12 +32,13 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * The database of DATABASE_URL, or SQLite's in the data folder.
+ * @param signal ends PostgreSQL's programs
  * @throws SettingsError
  */
-export function databaseOf(env: Env, dataFolder: string): Database {
+export function databaseOf(env: Env, dataFolder: string, signal: AbortSignal): Database {
   const { databaseUrl } = loadDatabaseConfig({ DATABASE_URL: env.DATABASE_URL })
   if (databaseUrl === undefined) return sqlite(join(dataFolder, SQLITE_FILE))
-  return postgres(databaseUrl, env)
+  return postgres({ url: databaseUrl, env, signal })
 }
 
 const SQLITE_FILE = 'winnow.db'
@@ -67,27 +68,33 @@ function withoutSessions(path: string): void {
   }
 }
 
+interface Server {
+  url: string
+  env: Env
+  signal: AbortSignal
+}
+
 const TABLES =
   "select count(*) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"
 /** The user who restores owns everything, and need not be the user who saved. */
 const OWNERLESS = ['--no-owner', '--no-privileges']
 
-const postgres = (url: string, env: Env): Database => ({
+const postgres = (server: Server): Database => ({
   file: 'winnow.pgdump',
   isShared: true,
   async save(path) {
     const words = ['--format=custom', `--exclude-table-data=${SESSIONS}`, ...OWNERLESS]
-    await run('pg_dump', [...words, `--file=${path}`], { url, env })
+    await run('pg_dump', [...words, `--file=${path}`], server)
   },
   async assertEmpty() {
     const words = ['--no-psqlrc', '--tuples-only', '--no-align', `--command=${TABLES}`]
-    const tables = await run('psql', words, { url, env })
+    const tables = await run('psql', words, server)
     if (tables.trim() === '0') return
     throw new Error('The database of DATABASE_URL must be empty: create another to restore into.')
   },
   async load(path) {
     const words = ['--single-transaction', '--exit-on-error', ...OWNERLESS, path]
-    await run('pg_restore', words, { url, env })
+    await run('pg_restore', words, server)
   },
 })
 
@@ -98,7 +105,7 @@ const postgres = (url: string, env: Env): Database => ({
 async function run(
   program: string,
   args: readonly string[],
-  { url: address, env }: { url: string; env: Env },
+  { url: address, env, signal }: Server,
 ): Promise<string> {
   const url = new URL(address)
   const password = decodeURIComponent(url.password)
@@ -106,7 +113,8 @@ async function run(
   const secret = password === '' ? {} : { PGPASSWORD: password }
   try {
     const words = [`--dbname=${url.href}`, ...args]
-    return (await promisify(execFile)(program, words, { env: { ...env, ...secret } })).stdout
+    return (await promisify(execFile)(program, words, { env: { ...env, ...secret }, signal }))
+      .stdout
   } catch (error) {
     const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string }
     if (code === 'ENOENT') throw new Error(`${program} is missing. ${INSTALL}`, { cause: error })

@@ -147,13 +147,14 @@ Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
 function uninstall(place: Place, env: CommandIo['env']): void {
   assertMay(place)
   const { root } = place
-  const wantsFolder = join(root, '/etc/systemd/system/winnow.target.wants')
-  const instances = existsSync(wantsFolder)
-    ? readdirSync(wantsFolder).filter((name) => name.startsWith('winnow-engine@'))
+  const isThere = (path: string) => existsSync(join(root, path))
+  const wantsFolder = '/etc/systemd/system/winnow.target.wants'
+  const instances = isThere(wantsFolder)
+    ? readdirSync(join(root, wantsFolder)).filter((name) => name.startsWith('winnow-engine@'))
     : []
   const packaged = isPackaged(env)
-  const isInstalled = packaged || existsSync(join(root, '/etc/systemd/system/winnow.target'))
-  if (isInstalled) apply(planUninstall(instances, packaged), place)
+  const isInstalled = packaged || isThere('/etc/systemd/system/winnow.target')
+  if (isInstalled) apply(planUninstall(instances, packaged, isThere), place)
   place.say(
     isInstalled
       ? 'These stay: /etc/winnow, /var/lib/winnow, /var/lib/winnow-nats and the users winnow*.'

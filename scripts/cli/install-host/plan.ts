@@ -104,10 +104,19 @@ const unitStep = (
 /**
  * Stops the units and removes them, except for those of Debian's package. Settings, secrets, data
  * and users stay.
+ * @param isThere whether a file exists, because systemd refuses to stop a unit that it does not
+ *   know, and a host may have only those of its role
  */
-export function planUninstall(instances: readonly string[], isPackaged: boolean): Step[] {
-  const units = [TARGET, ...GATEWAY, ...ENGINE, ...NATS]
-  const named = [...units.filter((unit) => !unit.includes('@')), ...instances]
+export function planUninstall(
+  instances: readonly string[],
+  isPackaged: boolean,
+  isThere: (path: string) => boolean,
+): Step[] {
+  const folder = isPackaged ? PACKAGED_UNITS : UNITS
+  const units = [TARGET, ...GATEWAY, ...ENGINE, ...NATS].filter((unit) =>
+    isThere(join(folder, unit)),
+  )
+  const named = units.flatMap((unit) => (unit.includes('@') ? instances : [unit]))
   return [
     { do: 'run', words: ['systemctl', 'stop', ...named], online: true },
     { do: 'run', words: ['systemctl', 'disable', ...named], online: false },

@@ -65,8 +65,9 @@ For servers
                         is shown once
 ${SERVICE_HELP}
 
-Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 if everything was separated, 1 if
-something failed, 2 if the command line is wrong, 3 because of --strict, and 130 if canceled.
+Ctrl-C, SIGTERM, SIGHUP and a closed pipe cancel the requests. The exit code is 0 if everything was
+separated, 1 if something failed, 2 if the command line is wrong, 3 because of --strict, and 130 if
+canceled.
 `
 
 const JOBS = '4'

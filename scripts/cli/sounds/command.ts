@@ -25,8 +25,8 @@ prompt. Nothing is written. Listing costs a tenth of a separation.
   --json                print a line of JSON for each file, for programs
 ${SERVICE_HELP}
 
-Ctrl-C, SIGTERM and SIGHUP cancel the request. The exit code is 0 if all files were listed, 1 if
-something failed, 2 if the command line is wrong, and 130 if canceled.
+Ctrl-C, SIGTERM, SIGHUP and a closed pipe cancel the request. The exit code is 0 if all files were
+listed, 1 if something failed, 2 if the command line is wrong, and 130 if canceled.
 `
 
 const OPTIONS = { track: TEXT, json: FLAG, ...SERVICE }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { describe, test } from 'node:test'
 import type { SoundFormat } from '../../../../engine/media/channel-layout.ts'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
-import { isLfeFull } from '../../../../engine/media/read/lfe-range.ts'
+import { lfeHasFullRange } from '../../../../engine/media/read/lfe-range.ts'
 import { levelOf as rowLevelOf } from '../../../../models/lanes/level.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import { noise, type Planes, sine } from '../../../support/media/signals.ts'
@@ -56,7 +56,7 @@ const peakOf = (hertz: number, rate: number): number =>
 
 interface LayoutOptions {
   mask?: bigint
-  isLfeFull?: boolean
+  lfeHasFullRange?: boolean
 }
 
 async function writeAndRead(
@@ -224,7 +224,7 @@ describe('an LFE', () => {
     const path = await file(lfe, rate)
     const processes = new SoundProcesses(dirname(path))
     const { signal } = new AbortController()
-    return processes.use(signal, (reader) => reader.isLfeFull(path, NO_LIMITS))
+    return processes.use(signal, (reader) => reader.lfeHasFullRange(path, NO_LIMITS))
   }
   const late = (wave: Float32Array) => {
     const whole = new Float32Array(wave.length + 20 * RATE)
@@ -263,7 +263,7 @@ describe('an LFE', () => {
   test('where there is none, none is full', async () => {
     const path = await save('front.wav', wavBytes(tones(3), RATE, 'float32', 0x7))
     const { mixture } = await readSound(path)
-    assert.equal(await isLfeFull(mixture), false)
+    assert.equal(await lfeHasFullRange(mixture), false)
   })
 
   test('that is full keeps its sound in aac, under another name', async () => {
@@ -272,7 +272,7 @@ describe('an LFE', () => {
       planes: read,
       mask,
       change,
-    } = await writeAndRead('aac', planes, { mask: BigInt(MASK), isLfeFull: true })
+    } = await writeAndRead('aac', planes, { mask: BigInt(MASK), lfeHasFullRange: true })
     assert.match(change!, /The LFE of 5\.1 holds sound above 300 Hz/)
     assert.equal(namesOf(mask).includes('LFE'), false)
     read.forEach((plane, c) => assertNear(levelOf(plane, toneOf(c, undefined)), 0, 0.5))

@@ -170,6 +170,22 @@ test('--uninstall removes units and links, and leaves settings and data', async 
   assert.match(await install(root, ['--uninstall']), /not installed here/)
 })
 
+test('--uninstall names only the units of the role that is installed', async (t) => {
+  const root = temporaryFolder(t)
+  const env = { NATS_URL: 'nats://token@broker:4222' }
+  for (const [words, units] of [
+    [['--role', 'engine', '--engine', '0'], 'winnow.target winnow-engine@0.service'],
+    [
+      ['--role', 'gateway'],
+      'winnow.target winnow-gateway.service winnow-gateway.socket winnow-gateway-grpc.socket',
+    ],
+  ] as const) {
+    await install(root, [...words], env)
+    const text = await install(root, ['--uninstall'])
+    assert.equal(/^runs .* disable (.*)$/m.exec(text)?.[1], units)
+  }
+})
+
 test('a wrong command line is refused with what would be right', async () => {
   for (const [words, message] of [
     [[], /--role must be one of gateway, engine, all/],

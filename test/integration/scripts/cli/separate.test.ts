@@ -428,3 +428,34 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     assert.equal(service.calls.at(-1), 'PUT /v1/queue/requests/req_1/cancel')
   })
 }
+
+test('once nobody reads the output, the other requests are canceled', async (t) => {
+  const { service, folder } = await start(t, 'a.mp3')
+  service.streams = [['stay'], DONE] // the second prints its result while the first is separated
+  const { code, errors } = await runUnread(['separate', folder, 'x', '--json', '--jobs', '2'], {
+    WINNOW_URL: service.base,
+    WINNOW_API_KEY: KEY,
+  })
+  assert.equal(code, 130, errors)
+  assert.match(errors, /canceled\n$/)
+  assert.equal(service.calls.at(-1), 'PUT /v1/queue/requests/req_1/cancel')
+  assert.deepEqual(
+    (await readdir(folder)).filter((name) => name.startsWith('.winnow-')),
+    [],
+  )
+})
+
+test('a command that cannot be canceled ends quietly once nobody reads its output', async () => {
+  assert.deepEqual(await runUnread(['open', '--help']), { code: 130, errors: '' })
+})
+
+/** Runs the command with a closed pipe as its standard output. */
+async function runUnread(words: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['scripts/run.mjs', COMMAND, ...words], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  return { code, errors }
+}
