@@ -156,7 +156,7 @@ async function replaceOnExit(
   }
 }
 
-/** One that is still starting may wait for its database for long, and answers nothing until then. */
+/** One that is still starting may wait long for its database, and answers nothing until then. */
 const readyWorkers = new WeakSet<Worker>()
 
 /** Resolves once a worker's event loop has turned, or if the worker is not ready or has ended. */

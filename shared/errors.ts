@@ -8,7 +8,7 @@ export const ERRORS = {
   UNAUTHENTICATED: { status: 401, message: 'The API key is missing or invalid.' },
   INSUFFICIENT_CREDITS: {
     status: 402,
-    message: 'The balance does not cover this media; ask the operator for credits.',
+    message: 'The balance does not cover this media; ask an admin for credits.',
   },
   PERMISSION_DENIED: {
     status: 403,
@@ -16,7 +16,7 @@ export const ERRORS = {
   },
   ACCOUNT_DISABLED: {
     status: 403,
-    message: 'The account of this API key is disabled; ask the operator to enable it.',
+    message: 'The account of this API key is disabled; ask an admin to enable it.',
   },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
@@ -57,7 +57,7 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry later.' },
   INTERNAL: {
     status: 500,
-    message: 'The service failed; retry, and give the operator the x-request-id.',
+    message: 'The service failed; retry, and give an admin the x-request-id.',
   },
   MEDIA_FETCH_FAILED: {
     status: 502,

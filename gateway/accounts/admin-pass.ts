@@ -87,9 +87,9 @@ async function admitNamed({ store, seals }: AdminDeps, token: string): Promise<A
 }
 
 const REFUSED = 'The admin token is missing or invalid.'
-const ANOTHER = '`winnow open --operators` makes another. Or enter the admin token.'
+const ANOTHER = '`winnow open --admin` makes another. Or enter the admin token.'
 const EXPIRED = `This sign-in code has expired: ${ANOTHER}`
-const ENDED = 'This session has ended: `winnow open --operators` opens another.'
+const ENDED = 'This session has ended: `winnow open --admin` opens another.'
 
 /**
  * Opens a session for the token, or for a code, which then opens no other session.

@@ -119,7 +119,7 @@ const standing = ({ held, reserved }: HeldMedia, limit: Limit): string =>
   `the account holds ${bytesText(held)} of the ${bytesText(limit.max)} that it may ` +
   limitText(limit) +
   (reserved > 0 ? `, and ${bytesText(reserved)} are set aside for other requests` : '') +
-  '. Delete files or requests that you no longer need, or ask the operator for more.'
+  '. Delete files or requests that you no longer need, or ask an admin for more.'
 
 const bytesText = (bytes: number): string =>
   bytes < 100_000 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`

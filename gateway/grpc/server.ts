@@ -186,16 +186,7 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
       signal,
     })
     const submitted = submitReply(JSON.parse(answer) as QueueSubmitResponse)
-    if (!ended) return { submitted }
-    try {
-      const status = await statusOf(deps, ended)
-      return { submitted, separation: await separationWithResult(deps, ended, status) }
-    } catch (error) {
-      if (error instanceof ServiceError && error.status < 500) throw error
-      const requestId = ended.request_id
-      deps.log.error({ err: error, requestId }, 'the result of an ended request cannot be read')
-      return { submitted } // the request is accepted, so its id must reach the client
-    }
+    return ended ? { submitted, separation: await endedSeparation(deps, ended) } : { submitted }
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
@@ -267,6 +258,20 @@ function hangUpOf(call: RequestCall): AbortSignal {
   if (call.cancelled) hangUp()
   else (call as EventEmitter).once('cancelled', hangUp)
   return gone.signal
+}
+
+/**
+ * Returns a request that has ended; undefined if it cannot be read now. It was accepted, so its id
+ * must reach the client.
+ */
+async function endedSeparation(deps: GrpcDeps, row: RequestRow): Promise<Separation | undefined> {
+  try {
+    return await separationWithResult(deps, row, await statusOf(deps, row))
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) throw error
+    deps.log.error({ err: error, requestId: row.request_id }, 'an ended request cannot be read')
+    return undefined
+  }
 }
 
 async function separationWithResult(

@@ -203,7 +203,7 @@ async function greet(
       '',
       ...(pages === undefined
         ? []
-        : [`  Try it in a page   ${pages.own}`, `  For operators      ${pages.operators}`, '']),
+        : [`  Try it in a page   ${pages.own}`, `  For admins         ${pages.admin}`, '']),
       `  Winnow listens on  ${address}`,
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
@@ -238,18 +238,18 @@ async function pagesOf(
   address: string,
   key: string,
   { listening, adminUrl, adminToken, playground }: PageOptions,
-): Promise<{ own: string; operators: string } | undefined> {
+): Promise<{ own: string; admin: string } | undefined> {
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
     const open = `${dataFolderPrefix()}${commandText('open')}`
     const keyOption = process.env.BOOTSTRAP_API_KEY ? ' --key "$BOOTSTRAP_API_KEY"' : ''
     const tokenOption = process.env.ADMIN_TOKEN ? ' --token "$ADMIN_TOKEN"' : ''
-    const operators = `${dataFolderPrefix()}${commandText('open', '--operators')}${tokenOption}`
-    return { own: `${open}${keyOption}`, operators }
+    const admin = `${dataFolderPrefix()}${commandText('open', '--admin')}${tokenOption}`
+    return { own: `${open}${keyOption}`, admin }
   }
   const pageUrl = (await pageAddress({ address, listening, key })) ?? address
   const { token: code } = createPass(adminToken, 'code', Date.now())
-  return { own: pageUrl, operators: `${adminUrl}/#operator=${code}` }
+  return { own: pageUrl, admin: `${adminUrl}/#admin=${code}` }
 }
 
 /** Prefix of the commands that are printed, so that they find the service's address and key. */

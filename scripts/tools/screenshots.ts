@@ -37,7 +37,7 @@ try {
   await sendFiles(page)
   await save(page, 'files')
   await showAdmins(page)
-  await save(page, 'operators')
+  await save(page, 'admins')
 } finally {
   await scope.end()
 }

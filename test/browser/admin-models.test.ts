@@ -18,7 +18,7 @@ import {
 import { runCommand } from '../support/processes/run-command.ts'
 import { startModelHost, TINY_FILE } from '../support/engine/model-host.ts'
 import { model } from '../../scripts/cli/model/command.ts'
-import { accounts } from '../../scripts/cli/operator/accounts.ts'
+import { accounts } from '../../scripts/cli/admin/accounts.ts'
 import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import { assertAccessible, signedIn } from './playground.ts'
 

@@ -93,8 +93,8 @@ test('the message for an expired code of an admin names the command that makes a
   const { gateway, url } = await start(t)
   const { token: code } = createPass(ADMIN_TOKEN, 'code', gateway.clock.now())
   gateway.clock.advance(10 * MINUTE_MS)
-  const page = await openPage(t, browser, `${url}/#operator=${code}`)
-  const said = 'This sign-in code has expired: `winnow open --operators` makes another.'
+  const page = await openPage(t, browser, `${url}/#admin=${code}`)
+  const said = 'This sign-in code has expired: `winnow open --admin` makes another.'
   await page.getByRole('alert').getByText(said).waitFor()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()

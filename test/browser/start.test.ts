@@ -61,13 +61,13 @@ test('the address that npm start prints opens the page without a key, once, and 
   await separate(page)
   await waitForPlayer(page)
 
-  const forOperators = /For operators +(http:\S+#operator=adm_code_\w+)\n/.exec(printed)?.[1]
-  assert.ok(forOperators, printed)
-  const operators = await openPage(t, browser, forOperators)
-  await operators.getByText('Nothing runs or waits.').waitFor()
-  assert.equal(new URL(operators.url()).hash, '#/admin/work', 'the code has left the address')
-  await operators.reload()
-  await operators.getByRole('region', { name: 'Requests' }).waitFor()
+  const forAdmins = /For admins +(http:\S+#admin=adm_code_\w+)\n/.exec(printed)?.[1]
+  assert.ok(forAdmins, printed)
+  const admin = await openPage(t, browser, forAdmins)
+  await admin.getByText('Nothing runs or waits.').waitFor()
+  assert.equal(new URL(admin.url()).hash, '#/admin/work', 'the code has left the address')
+  await admin.reload()
+  await admin.getByRole('region', { name: 'Requests' }).waitFor()
 
   const elsewhere = await openPage(t, browser, address)
   await elsewhere

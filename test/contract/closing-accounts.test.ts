@@ -1,4 +1,4 @@
-/** Accounts that an operator disables, enables or deletes: docs/decisions/accounts.md. */
+/** Accounts that an admin disables, enables or deletes: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -101,7 +101,7 @@ test('extension: requests of a disabled account are canceled and cost nothing; a
   for (const requestId of [waiting, underWay]) {
     const { status, error } = await own.statusOf(requestId)
     assert.deepEqual([status, error.code], ['FAILED', 'CANCELED'])
-    assert.equal(error.message, 'An operator has disabled the account.')
+    assert.equal(error.message, 'An admin has disabled the account.')
   }
   const result = await own.getResult(done)
   assert.equal((await gateway.call('GET', result.json().data.target.url)).statusCode, 200)

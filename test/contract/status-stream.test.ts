@@ -112,7 +112,7 @@ test('6.2 a failure after the stream has begun is an error event', async (t) => 
   assert.equal(name, 'error')
   assert.deepEqual(data.error, {
     code: 'INTERNAL',
-    message: 'The service failed; retry, and give the operator the x-request-id.',
+    message: 'The service failed; retry, and give an admin the x-request-id.',
     request_id: requestId,
   })
   assert.equal((await events.next()).done, true)

@@ -99,7 +99,7 @@ test('npm start says where its secrets are and what to try, refuses a second one
   }
   for (const [name, code] of [
     ['Try it in a page', /\/#code=[0-9a-f]{64}\n$/],
-    ['For operators', /\/#operator=adm_code_\w+\n$/],
+    ['For admins', /\/#admin=adm_code_\w+\n$/],
   ] as const) {
     const [, open = ''] =
       RegExp(`${name} +(DATA_DIR=.* npm run winnow -- open.*)\n`).exec(printed()) ?? []

@@ -76,4 +76,4 @@ export function adminAddress(section: string, filters: Readonly<Record<string, s
 
 /** Whether the address has what only a page that begins takes: a code, or a shared result. */
 export const isForNewPage = (): boolean =>
-  /^#((.*&)?(code|operator|share)=|signed-in)/.test(location.hash)
+  /^#((.*&)?(code|admin|share)=|signed-in)/.test(location.hash)

@@ -52,11 +52,11 @@ export const showAdmin = (section: string): void => goTo({ kind: 'admin', sectio
 export const codeProblem = signal('')
 
 /**
- * Opens a session with the code in `#operator=…`, or with what the provider's sign-in has left in
+ * Opens a session with the code in `#admin=…`, or with what the provider's sign-in has left in
  * `#signed-in`. Either leaves the address at once.
  */
 export function takeAdminCode(): void {
-  const code = parameters().get('operator')
+  const code = parameters().get('admin')
   if (code === null && !parameters().has('signed-in')) return
   history.replaceState(null, '', adminAddress('work'))
   readAddress()

@@ -51,7 +51,7 @@ export async function closeAccounts(deps: RemoveDeps): Promise<number> {
 async function cancelRequests(deps: RemoveDeps, { account_id: accountId }: AccountRow) {
   let canceled = 0
   for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
-    if (await cancelIfUnfinished(deps, row, 'An operator has disabled the account.')) canceled++
+    if (await cancelIfUnfinished(deps, row, 'An admin has disabled the account.')) canceled++
   }
   return canceled
 }

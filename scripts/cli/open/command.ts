@@ -21,12 +21,12 @@ const HELP = `Usage: ${commandText('open', '[ID] [options]')}
 Opens the page in a browser, signed in, at the request with this id if you give one. It also prints
 the address, for a browser on another machine. The address signs in once, within ten minutes.
 
-  --operators           open the admins' pages instead
+  --admin               open the admins' pages instead
   --token TOKEN         the ADMIN_TOKEN for them (or ADMIN_TOKEN in the environment; for a service
                         on this machine also the file admin-token in DATA_DIR)
 ${SERVICE_HELP}
 
-With --operators, ADMIN_URL takes precedence over WINNOW_URL.
+With --admin, ADMIN_URL takes precedence over WINNOW_URL.
 `
 
 const ONCE = 'It signs in once, within ten minutes.'
@@ -38,15 +38,12 @@ export const open = command({
   describe,
   actions: action({
     operands: ['[ID]'],
-    options: { ...SERVICE, operators: FLAG, token: TEXT },
+    options: { ...SERVICE, admin: FLAG, token: TEXT },
     async run(values, [requestId], { env, stderr, signal }) {
       const isNamed = values.url !== undefined || env.WINNOW_URL !== undefined
       const publicUrl = isNamed ? undefined : env.PUBLIC_URL?.replace(/\/+$/, '')
-      const page = values.operators
-        ? await operatorsPage(readGateway(values, env), signal, {
-            clientsAt: usualUrl(env),
-            publicUrl,
-          })
+      const page = values.admin
+        ? await adminPage(readGateway(values, env), signal, { clientsAt: usualUrl(env), publicUrl })
         : await ownPage(readAccess(values, env), requestId, publicUrl)
       const isOpened = await openBrowser(page, env)
       stderr.write(isOpened ? OPENED : NOT_OPENED)
@@ -76,7 +73,7 @@ interface ClientAddresses {
 }
 
 /** @throws NoAnswerError if the gateway refuses the token */
-async function operatorsPage(
+async function adminPage(
   gateway: Gateway,
   signal: AbortSignal,
   { clientsAt, publicUrl }: ClientAddresses,
@@ -84,7 +81,7 @@ async function operatorsPage(
   await readFleet(gateway, signal)
   const { token: code } = createPass(gateway.token, 'code', Date.now())
   const address = gateway.url === clientsAt ? (publicUrl ?? gateway.url) : gateway.url
-  return `${address}/#operator=${code}`
+  return `${address}/#admin=${code}`
 }
 
 /** False if there is no display, or no program to open addresses. */

@@ -18,7 +18,7 @@ import {
   wholeNumber,
   type CommandIo,
 } from '../command.ts'
-import { printed } from '../operator/print.ts'
+import { printed } from '../admin/print.ts'
 import { describe, ONE_RETRY, readAccess, SERVICE, SERVICE_HELP } from '../service-access.ts'
 
 const HELP = `Usage: ${commandText('requests', 'list [options]')}

@@ -2,7 +2,7 @@
 
 import type { HeardSound, SoundsResult } from '../../../clients/typescript/node.ts'
 import { timeText } from '../../../shared/time-text.ts'
-import { printed } from '../operator/print.ts'
+import { printed } from '../admin/print.ts'
 
 /** How many spans of a sound are shown. */
 const SPANS_MAX = 4

@@ -2,7 +2,7 @@
 
 import type { Fleet as FullFleet, FleetEngine } from '../../../gateway/operations/fleet.ts'
 import { ratesOf } from '../../../shared/engine-rates.ts'
-import { printed } from '../operator/print.ts'
+import { printed } from '../admin/print.ts'
 
 type Fleet = Pick<FullFleet, 'at' | 'engines' | 'queue' | 'failures'>
 

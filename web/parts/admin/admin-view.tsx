@@ -176,7 +176,7 @@ function TokenForm({ provider, onToken }: TokenFormProps) {
       )}
       <p>
         <code>npm start</code> keeps one in <code>data/admin-token</code>, and prints an address
-        that needs none. <code>winnow open --operators</code> makes another such address.
+        that needs none. <code>winnow open --admin</code> makes another such address.
       </p>
       <label>
         ADMIN_TOKEN of the gateway

@@ -170,13 +170,13 @@ test('the admin pages open with a code that is used once', async (t) => {
   await keepInstallation(gateway.store, 'inst_test')
   const env = { WINNOW_URL: await gateway.listen(), ADMIN_URL: '', ADMIN_TOKEN: adminToken }
   const { signal } = new AbortController()
-  const { text, errors } = await runCommand(open, ['--operators'], { env, signal })
-  const [, code] = RegExp(`^${env.WINNOW_URL}/#operator=(adm_code_\\w+)\n$`).exec(text) ?? []
+  const { text, errors } = await runCommand(open, ['--admin'], { env, signal })
+  const [, code] = RegExp(`^${env.WINNOW_URL}/#admin=(adm_code_\\w+)\n$`).exec(text) ?? []
   assert.ok(code !== undefined, text + errors)
   const headers = { authorization: `Bearer ${code}` }
   const use = () => fetch(`${env.WINNOW_URL}/admin/session`, { method: 'POST', headers })
   assert.deepEqual([(await use()).status, (await use()).status], [200, 401])
-  const wrong = await runCommand(open, ['--operators', '--token', 'x'.repeat(16)], { env, signal })
+  const wrong = await runCommand(open, ['--admin', '--token', 'x'.repeat(16)], { env, signal })
   assert.deepEqual([wrong.code, wrong.errors], [1, 'The gateway has another ADMIN_TOKEN.\n'])
 })
 
