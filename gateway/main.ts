@@ -44,7 +44,7 @@ import { assertSameSecrets, readSecrets } from './secrets.ts'
 import { claimMedia } from './operations/installation.ts'
 import { isPostgres } from './store/database.ts'
 import { holdDataFolder } from './store/driver/data-folder.ts'
-import { keepInstallation } from './store/installation.ts'
+import { ensureInstallation } from './store/installation.ts'
 import { openDatabase } from './store/driver/open.ts'
 import { createUrlChecks } from './requests/submit/url-checks.ts'
 
@@ -91,7 +91,7 @@ await inDataFolder(
   ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
 )
 const tls = await orEnd(loadTls(settings.tlsFiles))
-const installation = await orEnd(keepInstallation(store, newId('inst')))
+const installation = await orEnd(ensureInstallation(store, newId('inst')))
 const { brokerAddress: address, leaseSeconds } = settings
 const broker = await orEnd(
   openBroker({

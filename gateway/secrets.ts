@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { StartError } from '../shared/process/lifecycle.ts'
 import { writeWhole } from '../shared/write-whole.ts'
 import type { Store } from './store/database.ts'
-import { keepSecretCheck, replaceSecretCheck } from './store/secret-checks.ts'
+import { ensureSecretCheck, replaceSecretCheck } from './store/secret-checks.ts'
 
 /** 32 bytes each, in base64url: the one that is used, then the other that is accepted, if any. */
 export type Keys = readonly [used: string, accepted?: string]
@@ -139,7 +139,7 @@ export async function assertSameSecrets(store: Store, { signingKeys, encryptionK
     ['signing', signingKeys],
     ['encryption', encryptionKeys],
   ] as const) {
-    const encrypted = await keepSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
+    const encrypted = await ensureSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
     if (!decrypts(keys, kind, encrypted)) {
       throw new StartError(
         `${KINDS[kind].setting}: none of its keys is the one that gateways on this database use. ` +

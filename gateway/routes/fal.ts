@@ -24,7 +24,7 @@ import {
   type ResultDeps,
 } from '../requests/own-requests.ts'
 import { WAIT_SECONDS_MAX } from '../requests/separate.ts'
-import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
+import { markReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
 import { hidden, onHangUp, type RequestRoute } from './common.ts'
 import { sendEvents, type StreamDeps } from './status-stream.ts'
@@ -264,7 +264,7 @@ export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
         bytesMax: length === undefined ? FILE_BYTES_MAX : Math.min(Number(length), FILE_BYTES_MAX),
         signal: hangUpOf(reply),
       })
-      await inTransaction(deps.store, (store) => keepReceived(store, file))
+      await inTransaction(deps.store, (store) => markReceived(store, file))
       return {}
     },
   )

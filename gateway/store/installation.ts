@@ -6,7 +6,7 @@ import type { InstallationRow } from './schema/tables.ts'
 const THIS = 'this'
 
 /** Returns the only row, and creates it with the id `newId` if it does not exist. */
-export async function keepInstallation(store: Store, newId: string): Promise<InstallationRow> {
+export async function ensureInstallation(store: Store, newId: string): Promise<InstallationRow> {
   await store
     .insertInto('installation')
     .values({ name: THIS, installation_id: newId, media_place: null, admin_code_expiry: null })

@@ -110,7 +110,7 @@ export async function countJobs(
 export const PLACE_TAKEN = 0
 
 /** Takes a place with the broker for the job of each request, so that `countJobs` counts it. */
-export async function takePlaces(store: Store, requestIds: readonly string[]): Promise<void> {
+export async function takeBrokerPlaces(store: Store, requestIds: readonly string[]): Promise<void> {
   if (requestIds.length === 0) return
   await store
     .updateTable('requests')
@@ -122,7 +122,7 @@ export async function takePlaces(store: Store, requestIds: readonly string[]): P
 }
 
 /** Gives back the place of a job that could not be handed over. */
-export async function givePlaceBack(store: Store, requestId: string): Promise<void> {
+export async function giveBrokerPlaceBack(store: Store, requestId: string): Promise<void> {
   await store
     .updateTable('requests')
     .set({ job_sequence: null })

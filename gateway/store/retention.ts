@@ -313,7 +313,7 @@ export const giveUpLateOutputs = (store: Store, requestId: string, now: string):
  * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint and
  * live preview that it may have.
  */
-export async function giveUpOtherPlaces(
+export async function giveUpOutputsOfOtherAttempts(
   store: Store,
   row: StoredOutputs & Pick<RequestRow, 'attempt_ids' | 'duration'>,
   now: string,

@@ -6,7 +6,7 @@
 import type { Store } from './database.ts'
 
 /** Stores `sealed` unless there is a text with this id already. Returns the text that is stored. */
-export async function keepSecretCheck(store: Store, checkId: string, sealed: string) {
+export async function ensureSecretCheck(store: Store, checkId: string, sealed: string) {
   await store
     .insertInto('secret_checks')
     .values({ check_id: checkId, sealed })

@@ -9,7 +9,7 @@ import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { WRONG_MAX } from '../../gateway/accounts/wrong-tokens.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
-import { keepInstallation } from '../../gateway/store/installation.ts'
+import { ensureInstallation } from '../../gateway/store/installation.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { ADMIN, ADMIN_TOKEN, admin, adminCalls, knock } from '../support/gateway/admin.ts'
 import { type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
@@ -52,7 +52,7 @@ test('extension: the admin API takes the admin token alone', async (t) => {
 
 test('extension: a code of the admin token opens a session of it, and each has its time', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  await keepInstallation(gateway.store, 'inst_test')
+  await ensureInstallation(gateway.store, 'inst_test')
   const code = createPass(ADMIN_TOKEN, 'code', gateway.clock.now()).token
   const open = (token: string) => admin(gateway, 'POST', 'session', {}, token)
   const opened = await open(code)
@@ -92,7 +92,7 @@ test('extension: a code of the admin token opens a session of it, and each has i
 
 test('extension: a session of the admin token can be ended, and the record says when', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  await keepInstallation(gateway.store, 'inst_test')
+  await ensureInstallation(gateway.store, 'inst_test')
   const sessions: string[] = []
   for (const token of [ADMIN_TOKEN, createPass(ADMIN_TOKEN, 'code', gateway.clock.now()).token]) {
     gateway.clock.advance(1)

@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget the key of a submit',
     file: 'gateway/requests/submit/submit.ts',
-    find: '      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })\n',
+    find: '      if (answered) await storeAnswer(store, deps, { ...answered, requestId: request_id })\n',
     replace: '',
   },
   {

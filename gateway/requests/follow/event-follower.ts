@@ -35,7 +35,7 @@ import {
   promptsOfRow,
   startAttempt,
 } from '../../store/requests.ts'
-import { giveUpLateOutputs, giveUpOtherPlaces } from '../../store/retention.ts'
+import { giveUpLateOutputs, giveUpOutputsOfOtherAttempts } from '../../store/retention.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import { addUse } from '../../store/usage.ts'
 import type { Logger } from '../../../shared/telemetry/log.ts'
@@ -219,7 +219,7 @@ async function completeAndCharge(
   const outputs = storedOutputs ? JSON.stringify(storedOutputs) : null
   // an engine makes a checkpoint or not by the length that it measured first
   const seconds = Math.max(duration, row.duration ?? 0)
-  await giveUpOtherPlaces(store, { ...row, outputs, duration: seconds }, now)
+  await giveUpOutputsOfOtherAttempts(store, { ...row, outputs, duration: seconds }, now)
   return finishRequest(
     store,
     {

@@ -105,7 +105,7 @@ export async function findAnswer(
  * Stores `answer` under the key, in the transaction of the submit that it answers.
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when another submit took the key first
  */
-export async function keepAnswer(
+export async function storeAnswer(
   store: Store,
   { clock, config }: IdempotencyDeps,
   entry: IdempotencyKey & { requestId: string; answer: string },

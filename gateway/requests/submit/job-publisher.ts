@@ -23,7 +23,7 @@ import {
   takeWaiting,
   type WaitingJob,
 } from '../../store/outbox.ts'
-import { givePlaceBack } from '../../store/jobs-in-broker.ts'
+import { giveBrokerPlaceBack } from '../../store/jobs-in-broker.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../../store/requests.ts'
 import { inputKey, livePartKey, outputKey, outputsKey, segmentKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
@@ -202,7 +202,7 @@ async function tryLater(deps: PublisherDeps, { row, error }: FailedJob): Promise
     return
   }
   const retryDelayMs = Math.min(RETRY_DELAY_MS.least * 2 ** row.tries, RETRY_DELAY_MS.most)
-  await givePlaceBack(deps.store, requestId) // meanwhile others of its account may have it
+  await giveBrokerPlaceBack(deps.store, requestId) // meanwhile others of its account may have it
   await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 

@@ -4,7 +4,7 @@ import type { JobQueue } from '../../../shared/broker/broker.ts'
 import { reservedOf } from '../../../shared/priority.ts'
 import { limitOf } from '../../accounts/limits.ts'
 import { inTransaction, isPostgres, oneAtATime, type Store } from '../../store/database.ts'
-import { countJobs, jobsInBroker, takePlaces } from '../../store/jobs-in-broker.ts'
+import { countJobs, jobsInBroker, takeBrokerPlaces } from '../../store/jobs-in-broker.ts'
 import type { WaitingJob } from '../../store/outbox.ts'
 
 type QueuedJob = Pick<
@@ -42,7 +42,7 @@ export async function queuesOf(
     for (const id of accountsOf(limited).sort()) await oneAtATime(store, `jobs ${id}`)
     const queues = await choose(store, waiting, { present: new Map(present), limits })
     const ids = limited.map((row) => row.request_id).filter((id) => queues.has(id))
-    await takePlaces(store, ids)
+    await takeBrokerPlaces(store, ids)
     return queues
   })
 }

@@ -34,7 +34,7 @@ export interface IncomingFile {
 }
 
 export interface ReceivedFile {
-  /** The row as `keepReceived` will store it; until then the stored row is pending. */
+  /** The row as `markReceived` will store it; until then the stored row is pending. */
   file: UploadedFile
   /** SHA-256 in hexadecimal digits. */
   hash: string
@@ -98,7 +98,7 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
  * the file.
  * @throws ServiceError `FILE_EXPIRED`
  */
-export async function keepReceived(
+export async function markReceived(
   store: Store,
   { file_id: fileId, file_size, uploaded_at, expires_at }: UploadedFile,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { fileStatus, findFile, keepMedia, type UploadedFile } from '../../store/
 import { findRequest, keepOutputs, promptsOfRow } from '../../store/requests.ts'
 import type { FileRow, RequestRow } from '../../store/schema/tables.ts'
 import type { OutputSource, Submission } from '../../api/validation.ts'
-import { keepReceived } from './receive-file.ts'
+import { markReceived } from './receive-file.ts'
 import { storedPart } from '../present/outputs.ts'
 import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts'
 import type { Clock } from '../../../shared/clock.ts'
@@ -59,7 +59,7 @@ export async function checkSource(
   user: EgressUser,
   deps: SourceDeps,
 ): Promise<CheckedSource> {
-  if (received) return fileSource(received, (store) => keepReceived(store, received))
+  if (received) return fileSource(received, (store) => markReceived(store, received))
   if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
   if ('requestId' in source) {
     const row = await findEarlier(source.requestId, user.accountId, deps)

@@ -12,7 +12,7 @@ import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts
 import { priorityOf } from '../../accounts/priority.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
 import type { Settings } from '../../config.ts'
-import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
+import { findAnswer, storeAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { assertSeparator } from '../present/loaded-models.ts'
 import { presentSubmitted } from '../present/presenter.ts'
 import { assertRoom, type QueueLimits } from './queue-limit.ts'
@@ -222,7 +222,7 @@ async function insert(
   const trace_parent = currentTraceParent()
   try {
     await inTransaction(deps.store, async (store) => {
-      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
+      if (answered) await storeAnswer(store, deps, { ...answered, requestId: request_id })
       await source.keep(store) // first: a file that has just arrived counts as media
       const account = await accountOf(store, row)
       const priority = priorityOf({ account, key }, asked, deps.config)

@@ -15,7 +15,7 @@ import { OWNER_KEY, type MediaStore } from '../../../gateway/media-store/media-s
 import { openBucket } from '../../../gateway/media-store/s3.ts'
 import { copyDatabase } from '../../../gateway/store/copy.ts'
 import type { Store } from '../../../gateway/store/database.ts'
-import { keepInstallation } from '../../../gateway/store/installation.ts'
+import { ensureInstallation } from '../../../gateway/store/installation.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { database } from '../../../scripts/cli/admin/database.ts'
 import { newId } from '../../../shared/ids.ts'
@@ -43,10 +43,10 @@ const openFolder = (folder: string): Promise<MediaStore> =>
 
 /** Claims the media as a gateway does when it starts. */
 const claim = async (store: Store, media: MediaStore): Promise<void> =>
-  claimMedia(store, media, await keepInstallation(store, newId('inst')))
+  claimMedia(store, media, await ensureInstallation(store, newId('inst')))
 
 const idOf = async (store: Store) =>
-  (await keepInstallation(store, 'inst_of_nobody')).installation_id
+  (await ensureInstallation(store, 'inst_of_nobody')).installation_id
 
 /** Both media stores must be empty. */
 async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStore): Promise<void> {

@@ -155,8 +155,8 @@ export const CALLS = {
   },
   giveUpLateOutputs: (store, { done, now }) =>
     retention.giveUpLateOutputs(store, done.request_id, now),
-  giveUpOtherPlaces: (store, { done, now }) =>
-    retention.giveUpOtherPlaces(store, { ...done, attempt_ids: 'attempt-7 ' }, now),
+  giveUpOutputsOfOtherAttempts: (store, { done, now }) =>
+    retention.giveUpOutputsOfOtherAttempts(store, { ...done, attempt_ids: 'attempt-7 ' }, now),
 
   insertDeliveries: (store, { delivery, open }) =>
     deliveries.insertDeliveries(store, [
@@ -278,8 +278,9 @@ export const CALLS = {
 
   countJobs: (store, { account }) => jobsInBroker.countJobs(store, account.account_id, 10),
   jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
-  takePlaces: (store, { open }) => jobsInBroker.takePlaces(store, [open.request_id]),
-  givePlaceBack: (store, { open }) => jobsInBroker.givePlaceBack(store, open.request_id),
+  takeBrokerPlaces: (store, { open }) => jobsInBroker.takeBrokerPlaces(store, [open.request_id]),
+  giveBrokerPlaceBack: (store, { open }) =>
+    jobsInBroker.giveBrokerPlaceBack(store, open.request_id),
 
   putInOutbox: (store, { now }) =>
     outbox.putInOutbox(
@@ -398,7 +399,7 @@ export const CALLS = {
   countEnded: (store, { past, future }) =>
     activity.countEnded(store, { from: past, before: future }),
 
-  keepInstallation: (store) => installation.keepInstallation(store, 'inst_new'),
+  ensureInstallation: (store) => installation.ensureInstallation(store, 'inst_new'),
   setMediaPlace: (store) => installation.setMediaPlace(store, 'here'),
   useAdminCode: (store, { now }) => installation.useAdminCode(store, now),
 
@@ -410,7 +411,7 @@ export const CALLS = {
     requestLogs.appendLogs(store, done.request_id, [{ timestamp: now, message: 'x' }]),
   readLogs: (store, { done }) => requestLogs.readLogs(store, done.request_id),
 
-  keepSecretCheck: (store) => secretChecks.keepSecretCheck(store, 'check', 'sealed'),
+  ensureSecretCheck: (store) => secretChecks.ensureSecretCheck(store, 'check', 'sealed'),
   replaceSecretCheck: (store) => secretChecks.replaceSecretCheck(store, 'check', 'sealed'),
 
   addUse: (store, { account }) =>

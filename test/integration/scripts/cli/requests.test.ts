@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
-import { keepInstallation } from '../../../../gateway/store/installation.ts'
+import { ensureInstallation } from '../../../../gateway/store/installation.ts'
 import { open } from '../../../../scripts/cli/open/command.ts'
 import { writeOwnAddress } from '../../../../shared/own-address.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
@@ -167,7 +167,7 @@ test('the page opens in a browser, signed in, at a request; without a screen its
 test('the admin pages open with a code that is used once', async (t) => {
   const adminToken = 'the-admin-token-of-this-test'
   const gateway = await startGateway(t, { config: { adminToken } })
-  await keepInstallation(gateway.store, 'inst_test')
+  await ensureInstallation(gateway.store, 'inst_test')
   const env = { WINNOW_URL: await gateway.listen(), ADMIN_URL: '', ADMIN_TOKEN: adminToken }
   const { signal } = new AbortController()
   const { text, errors } = await runCommand(open, ['--admin'], { env, signal })
