@@ -2,38 +2,26 @@
 
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Browser, Dialog, Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import {
+  openWithKey,
+  PAGE,
+  startReachable,
+  type PageGateway,
+} from '../support/page/page-gateway.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { API, startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
 import { newCode } from '../support/gateway/page-session.ts'
 import { onDisk } from '../support/gateway/stored.ts'
 import { assertAccessible, nextInput, separate } from './playground.ts'
 
-const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
-
 let browser: Browser
 before(async (t) => {
   browser = await launchBrowser(t as TestContext)
 })
 
-/** Starts a gateway on the current time, with URLs that the browser can reach. */
-async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: string }> {
-  let url = 'http://winnow.test'
-  const gateway = await startGateway(t, {
-    config: { playgroundFolder: PAGE, publicUrl: () => url },
-  })
-  gateway.clock.set(Date.now() - gateway.clock.now())
-  url = await gateway.listen()
-  return { gateway, url }
-}
-
-async function open(t: TestContext, { gateway, url }: { gateway: Gateway; url: string }) {
-  const page = await openPage(t, browser, url)
-  await enterKey(page, gateway.key)
-  return page
-}
+const open = (t: TestContext, at: PageGateway) => openWithKey(t, browser, at)
 
 const rows = (page: Page) => page.locator('.history .row')
 

@@ -10,9 +10,9 @@ import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
+  formInput,
   formOptions,
   filledPrompts,
-  inputOf,
   setSource,
   source,
   type RequestOptions,
@@ -61,12 +61,14 @@ source.subscribe(() => (sendProblem.value = ''))
 /** Uploads the source and submits a request with all prompts. */
 export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<void> =>
   send(async (abort) => {
+    // Read before the upload, during which the form may be changed for the next request.
+    const [name, prompts, options] = [sourceName(chosen), filledPrompts(), formOptions()]
+    const [input, metadata] = [{ ...formInput(), ...taskSide() }, taskMetadata()]
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    const [name, prompts] = [sourceName(chosen), filledPrompts()]
     const idempotencyKey = newIdempotencyKey()
-    const submission = { input: { ...inputOf(place), ...taskSide() }, ...taskMetadata() }
-    const openSubmit = { ...submission, idempotencyKey, name, prompts, options: formOptions() }
+    const submission = { input: { ...input, ...place }, ...metadata, idempotencyKey }
+    const openSubmit = { ...submission, name, prompts, options }
     await submitAndOpen(openSubmit, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
