@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { launchBrowser } from '../support/page/browser.ts'
 import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
 import { chooseExample, nextInput, separate } from './playground.ts'
 
 const UPLOADS = '**/media/inputs/**'
+const POLLS = '**/v1/queue/requests?**'
 
 let browser: Browser
 before(async (t) => {
@@ -40,4 +42,41 @@ test('what is submitted is what the form said when Separate was pressed', async 
   const { prompt, side } = await input
   assert.deepEqual([prompt, side], ['piano', undefined])
   await page.getByText('piano', { exact: true }).waitFor()
+})
+
+test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
+  const reachable = await startReachable(t)
+  const page = await openWithKey(t, browser, reachable)
+  const names = ['first.wav', 'second.wav']
+  const files = names.map((name) => ({ name, mimeType: 'audio/wav', buffer: FILE_BYTES }))
+  await page.getByLabel('Choose files').setInputFiles(files)
+  await page.getByLabel('Prompt 1').fill('a horn')
+  await separate(page)
+  await page.getByRole('region', { name: 'Files' }).getByText('in the queue').nth(1).waitFor()
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await page.getByText('a bell', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Developers' }).click()
+  const release = await hold(page, POLLS)
+  await page.waitForRequest(POLLS) // with the old secret
+  const row = page.getByRole('row').filter({ hasText: 'of this session' })
+  await row.getByRole('button', { name: /^Rotate/ }).click()
+  await row.getByRole('button', { name: /^Really Rotate/ }).click()
+  const secret = await page.locator('.secret code').innerText()
+  release()
+  const answered = (path: string) =>
+    page.waitForResponse(async (reply) => {
+      const authorization = await reply.request().headerValue('authorization')
+      return reply.url().includes(path) && authorization === `Bearer ${secret}`
+    })
+  const replies = await Promise.all([answered('/requests?'), answered('/status/stream')])
+  assert.deepEqual(
+    replies.map((reply) => reply.status()),
+    [200, 200],
+  )
+  assert.equal(await page.locator('.secret code').innerText(), secret)
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
 })

@@ -82,6 +82,11 @@ async function exchangeCode(code: string): Promise<boolean> {
  */
 export async function useKey(key: string): Promise<void> {
   await createClient({ baseUrl: SERVICE, apiKey: key }).models()
+  keepKey(key)
+}
+
+/** Keeps a key that the service is known to accept. */
+export function keepKey(key: string): void {
   sessionStorage.setItem(KEY, key)
   credentialNotice.value = ''
   credential.value = { kind: 'key', key }

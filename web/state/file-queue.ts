@@ -218,9 +218,13 @@ async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
   while (credential.value && underWay().length > 0) {
+    const used = credential.value
     await pollRequests().then(
       () => (problem.value = ''),
-      (error: unknown) => (problem.value = messageOf(error)),
+      (error: unknown) => {
+        // A refusal of the key before says nothing about the one of now.
+        if (credential.value === used) problem.value = messageOf(error)
+      },
     )
     await sleep(POLL_MS, never)
   }

@@ -255,6 +255,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   }
   try {
     for (;;) {
+      const used = credential.peek()
       try {
         for await (const status of currentClient(signal).follow(open.id, { logs: true, onRetry })) {
           open.status.value = status
@@ -262,6 +263,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
         }
         return
       } catch (error) {
+        if (credential.peek() !== used) continue // the stream ended with the key that it had
         if (!isUnavailable(error)) throw error
         onRetry(RETRY_MS)
         await sleep(RETRY_MS, signal)
