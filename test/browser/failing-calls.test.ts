@@ -2,12 +2,20 @@
 
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
-import { launchBrowser } from '../support/page/browser.ts'
+import { newCode } from '../support/gateway/page-session.ts'
+import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
-import { chooseExample, nextInput, separate } from './playground.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  nextInput,
+  separate,
+  SPEECH_OVER_PIANO,
+} from './playground.ts'
 
+const SESSION = '**/playground/session'
 const UPLOADS = '**/media/inputs/**'
 const POLLS = '**/v1/queue/requests?**'
 
@@ -79,4 +87,27 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByRole('button', { name: 'Playground' }).click()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('Canceled. Nothing was charged.').waitFor()
+})
+
+test('whoever could not be signed out is told so, and loses nothing', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
+  await chooseExample(page)
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  const failures: Record<string, (route: Route) => Promise<void>> = {
+    'Not signed out: Service Unavailable': (route) => route.fulfill({ status: 503 }),
+    'does not answer.': (route) => route.abort(),
+  }
+  for (const [problem, fail] of Object.entries(failures)) {
+    await page.route(SESSION, fail)
+    await signOut.click()
+    await page.getByRole('alert').getByText(problem).waitFor()
+    await page.unroute(SESSION)
+  }
+  await page.getByText(SPEECH_OVER_PIANO).waitFor()
+  await assertAccessible(page, 'a failed sign-out')
+  await signOut.click()
+  await page.getByLabel('API key').waitFor()
+  await page.reload()
+  await page.getByLabel('API key').waitFor()
 })

@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals'
 import { createClient, type Client, type ClientOptions } from '../../clients/typescript/client.ts'
 import { ApiError, readError } from '../../clients/typescript/errors.ts'
+import { Transport } from '../../clients/typescript/transport.ts'
 import { parameters } from './address.ts'
 import { SERVICE } from './service.ts'
 
@@ -92,15 +93,24 @@ export function keepKey(key: string): void {
   credential.value = { kind: 'key', key }
 }
 
-/** Forgets the key, or ends the session. */
+/**
+ * Forgets the key, or ends the session.
+ * @throws ApiError or UnreachableError if the session goes on
+ */
 export async function signOut(): Promise<void> {
-  const current = credential.value
+  if (credential.value?.kind === 'session') await endSession()
   sessionStorage.removeItem(KEY)
-  if (current?.kind === 'session') {
-    await fetch(SESSION, { method: 'DELETE', headers: csrfHeaders(current.csrfToken) })
-  }
   credentialNotice.value = ''
   credential.value = null
+}
+
+async function endSession(): Promise<void> {
+  try {
+    await new Transport(clientOptions()).delete('/session')
+  } catch (error) {
+    const hasEnded = error instanceof ApiError && error.status === 401
+    if (!hasEnded) throw error
+  }
 }
 
 const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
