@@ -127,3 +127,64 @@ test('a browser that opens no cache shows requests all the same', async (t) => {
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('API key').waitFor()
 })
+
+/** Of the form. */
+const recordButton = (page: Page) => page.getByRole('button', { name: 'Record', exact: true })
+const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop recording' })
+
+test('the microphone is off once the form is left, even if it was allowed only then', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  const goTo = (view: string) => page.getByRole('button', { name: view, exact: true }).click()
+  await recordButton(page).waitFor()
+  const tracks = await page.evaluateHandle(() => {
+    const tracks: MediaStreamTrack[] = []
+    const { mediaDevices } = navigator
+    const ask = mediaDevices.getUserMedia.bind(mediaDevices)
+    mediaDevices.getUserMedia = async (wanted) => {
+      await new Promise((resolve) => addEventListener('allow', resolve, { once: true }))
+      const stream = await ask(wanted)
+      tracks.push(...stream.getTracks())
+      return stream
+    }
+    return tracks
+  })
+  const allow = () => page.evaluate(() => dispatchEvent(new Event('allow')))
+  const untilOff = (count: number) =>
+    page.waitForFunction(
+      ([tracks, count]) =>
+        tracks.length === count && tracks.every(({ readyState }) => readyState === 'ended'),
+      [tracks, count] as const,
+    )
+  await recordButton(page).click()
+  await goTo('Developers')
+  await allow()
+  await untilOff(1)
+  await goTo('Playground')
+  await recordButton(page).waitFor()
+  assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+  await recordButton(page).click()
+  await allow()
+  await stopButton(page).waitFor()
+  await goTo('Developers')
+  await untilOff(2)
+})
+
+test('a microphone that is unplugged ends its recording, which is kept', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await recordButton(page).waitFor()
+  await page.evaluate(() => {
+    const { prototype } = MediaRecorder
+    const start = prototype.start
+    prototype.start = function () {
+      addEventListener('unplug', () => this.stream.getTracks()[0]!.stop())
+      this.addEventListener('stop', () => (document.title = 'unplugged'))
+      start.call(this)
+    }
+  })
+  await recordButton(page).click()
+  await stopButton(page).waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('unplug')))
+  await page.waitForFunction(() => document.title === 'unplugged')
+  await stopButton(page).click()
+  await page.getByText(/recording\.webm/).waitFor()
+})

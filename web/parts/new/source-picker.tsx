@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { record, type Recording } from '../../audio/record.ts'
 import {
   choose,
@@ -171,9 +171,11 @@ function Address() {
 
 function Microphone() {
   const [recording, setRecording] = useState<Recording | null>(null)
+  const leaving = useMemo(() => new AbortController(), [])
+  useEffect(() => () => leaving.abort(), [])
   const start = async () => {
     problem.value = ''
-    setRecording(await record())
+    setRecording(await record(leaving.signal))
   }
   const stop = async (current: Recording) => {
     setRecording(null)
@@ -186,6 +188,7 @@ function Microphone() {
       aria-pressed={recording !== null}
       onClick={() =>
         void act().catch((error: Error) => {
+          if (leaving.signal.aborted) return
           problem.value = `The microphone can't be used: ${error.message}`
         })
       }
