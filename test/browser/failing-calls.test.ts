@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
 import type { Browser, Page, Route } from 'playwright-core'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { completeWithSound } from '../support/gateway/sounding.ts'
 import { newCode } from '../support/gateway/page-session.ts'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
 import {
   assertAccessible,
   chooseExample,
+  drop,
   nextInput,
   separate,
   SPEECH_OVER_PIANO,
@@ -187,4 +190,66 @@ test('a microphone that is unplugged ends its recording, which is kept', async (
   await page.waitForFunction(() => document.title === 'unplugged')
   await stopButton(page).click()
   await page.getByText(/recording\.webm/).waitFor()
+})
+
+/** Returns a function that waits until the page has read a reply, and gone on with it. */
+async function watchReads(page: Page): Promise<() => Promise<unknown>> {
+  await page.evaluate(() => {
+    const { prototype } = Response
+    const read = prototype.blob
+    prototype.blob = async function () {
+      const bytes = await read.call(this)
+      setTimeout(() => (document.body.dataset.state = 'read'))
+      return bytes
+    }
+  })
+  return () => page.waitForFunction(() => document.body.dataset.state === 'read')
+}
+
+const chooseSong = (page: Page) =>
+  page
+    .getByLabel('Choose files')
+    .setInputFiles({ name: 'song.wav', mimeType: 'audio/wav', buffer: FILE_BYTES })
+
+test('what was chosen last is the source, however long an earlier choice takes to read', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await page.getByRole('group', { name: 'Examples' }).waitFor()
+  await page.evaluate(() => {
+    const read = (resolve: (file: File) => void) =>
+      addEventListener('read', () => resolve(new File(['RIFF'], 'slow.wav')))
+    const slow = { isFile: true, fullPath: '/slow.wav', file: read } as unknown
+    DataTransferItem.prototype.webkitGetAsEntry = () => slow as FileSystemEntry
+  })
+  await drop(page, examplePath(SPEECH_OVER_PIANO), 'slow.wav')
+  await chooseSong(page)
+  await page.getByText('song.wav, 1 kB').waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('read')))
+  await page.getByText('song.wav, 1 kB').waitFor()
+
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  const release = await hold(page, '**/assets/*.wav')
+  const untilRead = await watchReads(page)
+  await page.getByRole('button', { name: 'Hear the drums alone' }).click()
+  await page.locator('button:disabled', { hasText: 'Hear the drums alone' }).waitFor()
+  await chooseSong(page)
+  release()
+  await untilRead()
+  await page.getByText('song.wav, 1 kB').waitFor()
+  assert.equal(await page.getByRole('progressbar').count(), 0, 'nothing is sent')
+})
+
+test('an output whose request was left meanwhile is not put into the form', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  await page.goto(`${reachable.url}/#request=${id}`)
+  const further = page.getByRole('button', { name: 'Separate further: a bell' })
+  await further.waitFor()
+  const release = await hold(page, '**/media/outputs/**')
+  const untilRead = await watchReads(page)
+  await further.click()
+  await page.getByRole('button', { name: 'New separation' }).click()
+  release()
+  await untilRead()
+  await page.getByText('Drop audio or video here').waitFor()
 })

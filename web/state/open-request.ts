@@ -10,6 +10,7 @@ import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
+  beginChoice,
   formInput,
   formOptions,
   filledPrompts,
@@ -168,7 +169,9 @@ export async function separateAgain({
   request_id: id,
   file_name: name,
 }: RequestListItem): Promise<void> {
-  takeOutput({ name, place: { request_id: id, output: 'source' }, bytes: await loadSource(id) })
+  const isLatest = beginChoice()
+  const bytes = await loadSource(id)
+  if (isLatest()) takeOutput({ name, place: { request_id: id, output: 'source' }, bytes })
 }
 
 /** Shows a request of the account. */

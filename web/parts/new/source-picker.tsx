@@ -8,7 +8,13 @@ import {
   sizeText,
   type PickedFile,
 } from '../../state/choose-files.ts'
-import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
+import {
+  beginChoice,
+  setSource,
+  source,
+  type SeveralFiles,
+  type Source,
+} from '../../state/draft.ts'
 import { sourceWarning } from '../../state/source-warning.ts'
 import { Examples } from './examples.tsx'
 import { Problem } from '../problem.tsx'
@@ -18,11 +24,13 @@ source.subscribe(() => (problem.value = ''))
 
 /** Puts files into the form, or shows why it cannot. */
 async function take(picked: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
+  const isLatest = beginChoice()
   problem.value = ''
   try {
-    choose(await picked)
+    const files = await picked
+    if (isLatest()) choose(files)
   } catch (error) {
-    problem.value = (error as Error).message
+    if (isLatest()) problem.value = (error as Error).message
   }
 }
 
