@@ -253,3 +253,27 @@ test('an output whose request was left meanwhile is not put into the form', asyn
   await untilRead()
   await page.getByText('Drop audio or video here').waitFor()
 })
+
+test('a cancel that fails leaves the request as it is, and is tried again while the service is away', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  const page = await openWithKey(t, browser, reachable)
+  await page.goto(`${reachable.url}/#request=${id}`)
+  const cancel = page.getByRole('button', { name: 'Cancel', exact: true })
+  const answerNext = (reply: Parameters<Route['fulfill']>[0]) =>
+    page.route('**/cancel', (route) => route.fulfill(reply), { times: 1 })
+  await answerNext({ status: 404, json: { error: { code: 'NOT_FOUND', message: 'No more.' } } })
+  await cancel.click()
+  await page.getByRole('alert').getByText('Not canceled: No more.').waitFor()
+  await page.getByText('in the queue').waitFor()
+  await assertAccessible(page, 'a failed cancel')
+  await answerNext({ status: 409, json: { error: { code: 'CONFLICT', message: 'It has ended.' } } })
+  const refused = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/cancel'))
+  await cancel.click()
+  await refused
+  await page.getByText('in the queue').waitFor()
+  assert.equal(await page.getByText('It has ended.').count(), 0)
+  await answerNext({ status: 503, headers: { 'retry-after': '0' } })
+  await cancel.click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+})

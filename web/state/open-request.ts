@@ -21,7 +21,7 @@ import {
   type Source,
 } from './draft.ts'
 import { forgetSource, keepSource, loadSource } from './source-cache.ts'
-import { sourceName, placeOf, submit, type Submit } from './submit.ts'
+import { cancelRequest, sourceName, placeOf, submit, type Submit } from './submit.ts'
 import { taskMetadata, taskSide, chooseTask } from './chosen-task.ts'
 
 export type RequestListItem = RequestList['data'][number]
@@ -278,10 +278,8 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** @throws Error if the request goes on */
 export async function cancel(open: OpenRequest): Promise<void> {
-  try {
-    open.status.value = await currentClient().cancel(open.id)
-  } catch (error) {
-    open.problem.value = messageOf(error)
-  }
+  const status = await cancelRequest(open.id)
+  if (status) open.status.value = status
 }
