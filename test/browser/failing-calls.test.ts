@@ -277,3 +277,16 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await cancel.click()
   await page.getByText('Canceled. Nothing was charged.').waitFor()
 })
+
+test('nobody listens to a file that was replaced during its upload', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseExample(page)
+  const release = await hold(page, UPLOADS)
+  const uploading = page.waitForRequest(UPLOADS)
+  await page.getByRole('button', { name: 'What is in it?' }).click()
+  await uploading
+  await chooseSong(page)
+  release()
+  await page.locator('button:enabled', { hasText: 'What is in it?' }).waitFor()
+  assert.equal(await page.getByText('Listening to it…').count(), 0)
+})
