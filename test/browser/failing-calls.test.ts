@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
 import type { Browser, Page, Route } from 'playwright-core'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { newCode } from '../support/gateway/page-session.ts'
-import { launchBrowser, openPage } from '../support/page/browser.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
 import {
   assertAccessible,
@@ -33,7 +34,7 @@ async function hold(page: Page, calls: string): Promise<() => void> {
   const isReleased = new Promise<void>((resolve) => (release = resolve))
   await page.route(calls, async (route) => {
     await isReleased
-    await route.continue()
+    await route.fallback()
   })
   return release
 }
@@ -289,4 +290,32 @@ test('nobody listens to a file that was replaced during its upload', async (t) =
   release()
   await page.locator('button:enabled', { hasText: 'What is in it?' }).waitFor()
   assert.equal(await page.getByText('Listening to it…').count(), 0)
+})
+
+test('a code whose exchange gets no connection is not waited for', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/healthz`)
+  await page.route('**/playground/sessions', (route) => route.abort())
+  await page.goto(`${url}/#code=${await newCode(gateway)}`)
+  await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+  await enterKey(page, gateway.key)
+  await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+})
+
+test('an older page of a list is asked for once, however often the button is pressed', async (t) => {
+  const { url } = await startReachable(t, { adminToken: ADMIN_TOKEN })
+  const page = await openPage(t, browser, `${url}/#/admin/audit`)
+  const answer = (calls: string, next: string | null) =>
+    page.route(calls, (route) => route.fulfill({ json: { data: [], next_cursor: next } }))
+  await answer('**/admin/changes?**', 'second')
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Show' }).click()
+  const older = page.getByRole('button', { name: 'Older' })
+  await answer('**/admin/changes?**cursor=second', 'third')
+  const release = await hold(page, '**/admin/changes?**cursor=second')
+  await older.click()
+  await page.locator('button:disabled', { hasText: 'Older' }).waitFor()
+  release()
+  await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
+  await page.getByText('Page 2').waitFor()
 })

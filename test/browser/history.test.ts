@@ -217,6 +217,8 @@ test('views have addresses, to which sign-in, Back and Forward lead', async (t) 
   await page.goto(`${url}/#request=req_of_nobody`) // as if typed into the address bar of the open page
   await page.getByText('There is no request req_of_nobody any more.').waitFor()
   assert.equal(new URL(page.url()).hash, '')
+  await page.goBack()
+  await request.waitFor()
 })
 
 test('a user who asked for it is notified that a request has ended', async (t) => {

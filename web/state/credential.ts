@@ -63,17 +63,22 @@ function takeCode(): string | null {
 }
 
 async function exchangeCode(code: string): Promise<boolean> {
-  const reply = await fetch('playground/sessions', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code }),
-  })
-  if (reply.ok) {
-    sessionStorage.removeItem(KEY)
-    credential.value = sessionOf((await reply.json()) as Session)
-    return true
+  try {
+    const reply = await fetch('playground/sessions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    if (reply.ok) {
+      const session = (await reply.json()) as Session
+      sessionStorage.removeItem(KEY)
+      credential.value = sessionOf(session)
+      return true
+    }
+    credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
+  } catch {
+    credentialNotice.value = 'The service does not answer. Open the link with the code again.'
   }
-  credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
   return false
 }
 

@@ -7,7 +7,7 @@ import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import type { MixerState } from '../audio/mixer-state.ts'
-import { nameView, viewInAddress } from './address.ts'
+import { nameView, replaceByForm, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
   beginChoice,
@@ -204,7 +204,8 @@ export async function openFromAddress(): Promise<void> {
     if (isInAddress(view.id)) await openListed(listed)
   } catch (error) {
     if (!isInAddress(view.id)) return
-    close()
+    leave()
+    replaceByForm()
     sendProblem.value = messageOf(error)
   }
 }

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { startGateway, type Gateway } from '../gateway/start-gateway.ts'
+import { startGateway, type Gateway, type GatewayOptions } from '../gateway/start-gateway.ts'
 import { enterKey, openPage } from './browser.ts'
 
 /** The folder of the built page. */
@@ -15,10 +15,13 @@ export interface PageGateway {
 }
 
 /** Starts a gateway on the current time, with URLs that the browser can reach. */
-export async function startReachable(t: TestContext): Promise<PageGateway> {
+export async function startReachable(
+  t: TestContext,
+  config: GatewayOptions['config'] = {},
+): Promise<PageGateway> {
   let url = 'http://winnow.test'
   const gateway = await startGateway(t, {
-    config: { playgroundFolder: PAGE, publicUrl: () => url },
+    config: { playgroundFolder: PAGE, publicUrl: () => url, ...config },
   })
   gateway.clock.set(Date.now() - gateway.clock.now())
   url = await gateway.listen()
