@@ -132,7 +132,6 @@ test('a browser that opens no cache shows requests all the same', async (t) => {
   await page.getByLabel('API key').waitFor()
 })
 
-/** Of the form. */
 const recordButton = (page: Page) => page.getByRole('button', { name: 'Record', exact: true })
 const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop recording' })
 
