@@ -2,38 +2,26 @@
 
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Browser, Dialog, Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import {
+  openWithKey,
+  PAGE,
+  startReachable,
+  type PageGateway,
+} from '../support/page/page-gateway.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { API, startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
 import { newCode } from '../support/gateway/page-session.ts'
 import { onDisk } from '../support/gateway/stored.ts'
 import { assertAccessible, nextInput, separate } from './playground.ts'
 
-const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
-
 let browser: Browser
 before(async (t) => {
   browser = await launchBrowser(t as TestContext)
 })
 
-/** Starts a gateway on the current time, with URLs that the browser can reach. */
-async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: string }> {
-  let url = 'http://winnow.test'
-  const gateway = await startGateway(t, {
-    config: { playgroundFolder: PAGE, publicUrl: () => url },
-  })
-  gateway.clock.set(Date.now() - gateway.clock.now())
-  url = await gateway.listen()
-  return { gateway, url }
-}
-
-async function open(t: TestContext, { gateway, url }: { gateway: Gateway; url: string }) {
-  const page = await openPage(t, browser, url)
-  await enterKey(page, gateway.key)
-  return page
-}
+const open = (t: TestContext, at: PageGateway) => openWithKey(t, browser, at)
 
 const rows = (page: Page) => page.locator('.history .row')
 
@@ -229,6 +217,8 @@ test('views have addresses, to which sign-in, Back and Forward lead', async (t) 
   await page.goto(`${url}/#request=req_of_nobody`) // as if typed into the address bar of the open page
   await page.getByText('There is no request req_of_nobody any more.').waitFor()
   assert.equal(new URL(page.url()).hash, '')
+  await page.goBack()
+  await request.waitFor()
 })
 
 test('a user who asked for it is notified that a request has ended', async (t) => {

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { TASKS } from '../../shared/tasks.ts'
 import { AUDIENCE, goTo, view } from '../state/address.ts'
 import { showAdmin, takeAdminCode } from '../state/admin.ts'
@@ -12,6 +13,7 @@ import { Developers } from './developers/developers.tsx'
 import { History } from './history/history.tsx'
 import { NewSeparation } from './new/new-separation.tsx'
 import { AdminView } from './admin/admin-view.tsx'
+import { Problem } from './problem.tsx'
 import { Request } from './result/request.tsx'
 import { SeveralFiles } from './new/several-files.tsx'
 import { SharedPage } from './result/shared-page.tsx'
@@ -53,8 +55,12 @@ function Body() {
   )
 }
 
-/** Nothing of who was signed in stays for whoever comes next in this tab. */
-function clearSession(): void {
+/**
+ * Nothing of who was signed in stays for whoever comes next in this tab.
+ * @throws Error if the session goes on; then everything stays
+ */
+async function clearSession(): Promise<void> {
+  await signOut()
   sending.value?.abort.abort()
   forgetSubmit()
   forgetFiles()
@@ -62,7 +68,6 @@ function clearSession(): void {
   clearDraft()
   chooseTask(TASKS[0])
   void forgetSources()
-  void signOut()
 }
 
 /** From the views of admins and developers to what was shown before. */
@@ -90,13 +95,25 @@ function Header({ isShared }: { isShared: boolean }) {
       <nav aria-label="Page">
         <a href="docs/">Documents</a>
         {isShared ? <a href="./">Playground</a> : AUDIENCE !== 'admins' && <Views />}
-        {credential.value && (
-          <button class="link" onClick={clearSession}>
-            Sign out
-          </button>
-        )}
+        {credential.value && <SignOut />}
       </nav>
     </header>
+  )
+}
+
+function SignOut() {
+  const [problem, setProblem] = useState('')
+  const press = () => {
+    setProblem('')
+    clearSession().catch((error: Error) => setProblem(`Not signed out: ${error.message}`))
+  }
+  return (
+    <>
+      <button class="link" onClick={press}>
+        Sign out
+      </button>
+      <Problem>{problem}</Problem>
+    </>
   )
 }
 

@@ -62,6 +62,12 @@ export function goTo(next: View): void {
   readAddress()
 }
 
+/** Shows the form in place of a view that is not there, to which Back then does not return. */
+export function replaceByForm(): void {
+  history.replaceState(null, '', location.pathname)
+  readAddress()
+}
+
 function fragmentOf(view: View): string {
   if (view.kind === 'request') return `#request=${view.id}`
   if (view.kind === 'developers') return DEVELOPERS

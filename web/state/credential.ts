@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals'
 import { createClient, type Client, type ClientOptions } from '../../clients/typescript/client.ts'
 import { ApiError, readError } from '../../clients/typescript/errors.ts'
+import { Transport } from '../../clients/typescript/transport.ts'
 import { parameters } from './address.ts'
 import { SERVICE } from './service.ts'
 
@@ -62,17 +63,22 @@ function takeCode(): string | null {
 }
 
 async function exchangeCode(code: string): Promise<boolean> {
-  const reply = await fetch('playground/sessions', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code }),
-  })
-  if (reply.ok) {
-    sessionStorage.removeItem(KEY)
-    credential.value = sessionOf((await reply.json()) as Session)
-    return true
+  try {
+    const reply = await fetch('playground/sessions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    if (reply.ok) {
+      const session = (await reply.json()) as Session
+      sessionStorage.removeItem(KEY)
+      credential.value = sessionOf(session)
+      return true
+    }
+    credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
+  } catch {
+    credentialNotice.value = 'The service does not answer. Open the link with the code again.'
   }
-  credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
   return false
 }
 
@@ -82,20 +88,34 @@ async function exchangeCode(code: string): Promise<boolean> {
  */
 export async function useKey(key: string): Promise<void> {
   await createClient({ baseUrl: SERVICE, apiKey: key }).models()
+  keepKey(key)
+}
+
+/** Keeps a key that the service is known to accept. */
+export function keepKey(key: string): void {
   sessionStorage.setItem(KEY, key)
   credentialNotice.value = ''
   credential.value = { kind: 'key', key }
 }
 
-/** Forgets the key, or ends the session. */
+/**
+ * Forgets the key, or ends the session.
+ * @throws ApiError or UnreachableError if the session goes on
+ */
 export async function signOut(): Promise<void> {
-  const current = credential.value
+  if (credential.value?.kind === 'session') await endSession()
   sessionStorage.removeItem(KEY)
-  if (current?.kind === 'session') {
-    await fetch(SESSION, { method: 'DELETE', headers: csrfHeaders(current.csrfToken) })
-  }
   credentialNotice.value = ''
   credential.value = null
+}
+
+async function endSession(): Promise<void> {
+  try {
+    await new Transport(clientOptions()).delete('/session')
+  } catch (error) {
+    const hasEnded = error instanceof ApiError && error.status === 401
+    if (!hasEnded) throw error
+  }
 }
 
 const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })

@@ -79,8 +79,21 @@ export const options = signal<Options>({})
 /** Whether the files may wait, so that requests of others go first. */
 export const mayWait = signal(false)
 
+let choices = 0
+
+/**
+ * To be called when somebody chooses a source that has to be read first.
+ * @returns whether nobody has chosen another one since
+ */
+export function beginChoice(): () => boolean {
+  choices += 1
+  const choice = choices
+  return () => choice === choices
+}
+
 /** Sets the source and drops spans and the track, which belonged to the previous one. */
 export function setSource(next: Source | SeveralFiles | null): void {
+  choices += 1
   source.value = next
   spans.value = []
   const { audio_track: _other, ...rest } = options.value

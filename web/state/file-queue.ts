@@ -22,7 +22,7 @@ import {
 import { keepSource, loadSource } from './source-cache.ts'
 import { withRetries } from './retry.ts'
 import { openRequest, sendProblem } from './open-request.ts'
-import { placeOf, submit, type Submit } from './submit.ts'
+import { cancelRequest, placeOf, submit, type Submit } from './submit.ts'
 import { taskMetadata, taskSide } from './chosen-task.ts'
 
 export interface Entry {
@@ -218,9 +218,13 @@ async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
   while (credential.value && underWay().length > 0) {
+    const used = credential.value
     await pollRequests().then(
       () => (problem.value = ''),
-      (error: unknown) => (problem.value = messageOf(error)),
+      (error: unknown) => {
+        // A refusal of the key before says nothing about the one of now.
+        if (credential.value === used) problem.value = messageOf(error)
+      },
     )
     await sleep(POLL_MS, never)
   }
@@ -270,11 +274,11 @@ export async function cancelEntry(entry: Entry): Promise<void> {
   else {
     try {
       const { id } = current
-      const status = await withRetries(() => currentClient().cancel(id), { signal: never })
-      state.value = { kind: 'submitted', id, status }
+      const status = await cancelRequest(id)
+      // Otherwise it has just ended, which the next poll shows.
+      if (status) state.value = { kind: 'submitted', id, status }
     } catch (error) {
-      // 409: it has just ended, which the next poll shows.
-      if (!(error instanceof ApiError && error.status === 409)) problem.value = messageOf(error)
+      problem.value = messageOf(error)
     }
   }
   saveQueue()

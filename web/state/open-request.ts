@@ -7,12 +7,13 @@ import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import type { MixerState } from '../audio/mixer-state.ts'
-import { nameView, viewInAddress } from './address.ts'
+import { nameView, replaceByForm, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
+  beginChoice,
+  formInput,
   formOptions,
   filledPrompts,
-  inputOf,
   setSource,
   source,
   type RequestOptions,
@@ -20,7 +21,7 @@ import {
   type Source,
 } from './draft.ts'
 import { forgetSource, keepSource, loadSource } from './source-cache.ts'
-import { sourceName, placeOf, submit, type Submit } from './submit.ts'
+import { cancelRequest, sourceName, placeOf, submit, type Submit } from './submit.ts'
 import { taskMetadata, taskSide, chooseTask } from './chosen-task.ts'
 
 export type RequestListItem = RequestList['data'][number]
@@ -61,12 +62,14 @@ source.subscribe(() => (sendProblem.value = ''))
 /** Uploads the source and submits a request with all prompts. */
 export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<void> =>
   send(async (abort) => {
+    // Read before the upload, during which the form may be changed for the next request.
+    const [name, prompts, options] = [sourceName(chosen), filledPrompts(), formOptions()]
+    const [input, metadata] = [{ ...formInput(), ...taskSide() }, taskMetadata()]
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    const [name, prompts] = [sourceName(chosen), filledPrompts()]
     const idempotencyKey = newIdempotencyKey()
-    const submission = { input: { ...inputOf(place), ...taskSide() }, ...taskMetadata() }
-    const openSubmit = { ...submission, idempotencyKey, name, prompts, options: formOptions() }
+    const submission = { input: { ...input, ...place }, ...metadata, idempotencyKey }
+    const openSubmit = { ...submission, name, prompts, options }
     await submitAndOpen(openSubmit, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
@@ -166,7 +169,9 @@ export async function separateAgain({
   request_id: id,
   file_name: name,
 }: RequestListItem): Promise<void> {
-  takeOutput({ name, place: { request_id: id, output: 'source' }, bytes: await loadSource(id) })
+  const isLatest = beginChoice()
+  const bytes = await loadSource(id)
+  if (isLatest()) takeOutput({ name, place: { request_id: id, output: 'source' }, bytes })
 }
 
 /** Shows a request of the account. */
@@ -199,7 +204,8 @@ export async function openFromAddress(): Promise<void> {
     if (isInAddress(view.id)) await openListed(listed)
   } catch (error) {
     if (!isInAddress(view.id)) return
-    close()
+    leave()
+    replaceByForm()
     sendProblem.value = messageOf(error)
   }
 }
@@ -253,6 +259,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   }
   try {
     for (;;) {
+      const used = credential.peek()
       try {
         for await (const status of currentClient(signal).follow(open.id, { logs: true, onRetry })) {
           open.status.value = status
@@ -260,6 +267,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
         }
         return
       } catch (error) {
+        if (credential.peek() !== used) continue // the stream ended with the key that it had
         if (!isUnavailable(error)) throw error
         onRetry(RETRY_MS)
         await sleep(RETRY_MS, signal)
@@ -271,10 +279,8 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** @throws Error if the request goes on */
 export async function cancel(open: OpenRequest): Promise<void> {
-  try {
-    open.status.value = await currentClient().cancel(open.id)
-  } catch (error) {
-    open.problem.value = messageOf(error)
-  }
+  const status = await cancelRequest(open.id)
+  if (status) open.status.value = status
 }

@@ -32,7 +32,8 @@ export const askForSounds = (chosen: Source): Promise<void> =>
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    void listen(chosen, place) // the form is usable in the meantime
+    // The form is usable in the meantime, and may have another source by now.
+    if (source.peek() === chosen) void listen(chosen, place)
   })
 
 async function listen(

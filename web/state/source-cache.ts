@@ -6,8 +6,17 @@ const KEPT_MAX = 10
 
 const addressOf = (requestId: string): string => `playground/sources/${requestId}`
 
-/** Browsers only have caches over HTTPS and on localhost; elsewhere nothing is kept. */
-const openCache = (): Promise<Cache> | undefined => globalThis.caches?.open(CACHE)
+/**
+ * Browsers only have caches over HTTPS and on localhost, and some open none in a private window.
+ * Without one, nothing is kept.
+ */
+async function openCache(): Promise<Cache | undefined> {
+  try {
+    return await globalThis.caches?.open(CACHE)
+  } catch {
+    return undefined
+  }
+}
 
 export async function keepSource(requestId: string, bytes: Blob): Promise<void> {
   const cache = await openCache()
@@ -33,5 +42,6 @@ export async function forgetSource(requestId: string): Promise<void> {
   await (await openCache())?.delete(addressOf(requestId))
 }
 
-export const forgetSources = async (): Promise<void> =>
-  void (await globalThis.caches?.delete(CACHE))
+export async function forgetSources(): Promise<void> {
+  if (await openCache()) await caches.delete(CACHE)
+}

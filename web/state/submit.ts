@@ -1,9 +1,10 @@
 /** Sends media to the service, and submits requests for it. */
 
-import type { Client, Submission } from '../../clients/typescript/client.ts'
+import type { Client, Status, Submission } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
+import { withRetries } from './retry.ts'
 
 /** The files that this page has sent, so that the same media is not sent twice. */
 const sent = new WeakMap<Blob, string>()
@@ -67,10 +68,19 @@ export async function submit(
 }
 
 /**
+ * Cancels a request, even if the service is away for a moment.
+ * @returns its status; undefined if it had just ended
+ */
+export function cancelRequest(id: string): Promise<Status | undefined> {
+  const { signal } = new AbortController() // a cancel goes on when its view is left
+  return withRetries(() => currentClient().cancel(id), { signal }).catch(ignoreEnded)
+}
+
+/**
  * Ignores the refusal to cancel a request that has ended.
  * @throws any other error
  */
-function ignoreEnded(error: unknown): void {
+function ignoreEnded(error: unknown): undefined {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }
 

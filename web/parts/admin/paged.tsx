@@ -25,11 +25,18 @@ interface PagedProps<Row> {
 export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) {
   /** The cursors of the pages up to this one; the first page has none. */
   const [cursors, setCursors] = useState<readonly string[]>([])
+  /** The page that was left for an older one; it is shown until that one is there. */
+  const [left, setLeft] = useState<PageOf<Row> | null>(null)
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
   const { data: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, INTERVAL_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
+  const showOlder = () => {
+    if (next === null) return
+    setLeft(page)
+    setCursors([...cursors, next])
+  }
   return (
     <>
       {children(page.data)}
@@ -43,11 +50,7 @@ export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) 
             Newer
           </button>
           <span class="quiet">Page {cursors.length + 1}</span>
-          <button
-            type="button"
-            disabled={next === null}
-            onClick={() => next !== null && setCursors([...cursors, next])}
-          >
+          <button type="button" disabled={next === null || page === left} onClick={showOlder}>
             Older
           </button>
         </nav>

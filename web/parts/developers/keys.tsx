@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../../state/credential.ts'
+import { keepKey, messageOf } from '../../state/credential.ts'
 import {
   createKey,
   readKeys,
@@ -34,8 +34,12 @@ export function Keys() {
     setProblem('')
     try {
       const key = await work
-      setMade('key' in key ? key : null)
-      if (key.key_id !== list?.current_key_id) await refresh()
+      const isOwn = key.key_id === list?.current_key_id
+      const fresh = 'key' in key ? key : null
+      // The old secret is refused from now on, and would make the page ask for a key.
+      if (fresh && isOwn) keepKey(fresh.key)
+      setMade(fresh)
+      if (fresh || !isOwn) await refresh()
     } catch (error) {
       setProblem(messageOf(error))
     }
@@ -47,7 +51,8 @@ export function Keys() {
       {made && (
         <Secret name={made.name || made.key_id} secret={made.key}>
           {' It is what programs send.'}
-          {made.key_id === list?.current_key_id && ' It is your own key: sign in again with it.'}
+          {made.key_id === list?.current_key_id &&
+            ' It is your own key, with which this tab goes on.'}
         </Secret>
       )}
       <Problem>{problem}</Problem>

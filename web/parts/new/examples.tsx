@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { TASKS } from '../../../shared/tasks.ts'
-import { prompts, setSource, type FileSource } from '../../state/draft.ts'
+import { beginChoice, prompts, setSource, type FileSource } from '../../state/draft.ts'
 import { separate, sending } from '../../state/open-request.ts'
 import { chooseTask } from '../../state/chosen-task.ts'
 
@@ -49,15 +49,21 @@ interface CardProps {
 function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
   const title = example.name.replaceAll('-', ' ')
   const first = example.prompts[0]!
+  const [isBusy, setBusy] = useState(false)
   const take = async (work: (source: FileSource) => unknown) => {
+    const isLatest = beginChoice()
+    setBusy(true)
     try {
       const bytes = await (await fetch(example.address)).blob()
+      if (!isLatest()) return
       const name = `${example.name}.wav`
       const source = { kind: 'file', name, contentType: 'audio/wav', bytes } as const
       setSource(source)
       await work(source)
     } catch (error) {
-      onProblem((error as Error).message)
+      if (isLatest()) onProblem((error as Error).message)
+    } finally {
+      setBusy(false)
     }
   }
   const choose = (prompt?: string) => take(() => prompt !== undefined && (prompts.value = [prompt]))
@@ -88,7 +94,11 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
           </button>
         ))}
       </div>
-      <button type="button" disabled={sending.value !== null} onClick={() => void separateNow()}>
+      <button
+        type="button"
+        disabled={isBusy || sending.value !== null}
+        onClick={() => void separateNow()}
+      >
         Hear the {first} alone
       </button>
     </div>

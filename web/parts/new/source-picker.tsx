@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { record, type Recording } from '../../audio/record.ts'
 import {
   choose,
@@ -8,7 +8,13 @@ import {
   sizeText,
   type PickedFile,
 } from '../../state/choose-files.ts'
-import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
+import {
+  beginChoice,
+  setSource,
+  source,
+  type SeveralFiles,
+  type Source,
+} from '../../state/draft.ts'
 import { sourceWarning } from '../../state/source-warning.ts'
 import { Examples } from './examples.tsx'
 import { Problem } from '../problem.tsx'
@@ -18,11 +24,13 @@ source.subscribe(() => (problem.value = ''))
 
 /** Puts files into the form, or shows why it cannot. */
 async function take(picked: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
+  const isLatest = beginChoice()
   problem.value = ''
   try {
-    choose(await picked)
+    const files = await picked
+    if (isLatest()) choose(files)
   } catch (error) {
-    problem.value = (error as Error).message
+    if (isLatest()) problem.value = (error as Error).message
   }
 }
 
@@ -171,9 +179,11 @@ function Address() {
 
 function Microphone() {
   const [recording, setRecording] = useState<Recording | null>(null)
+  const leaving = useMemo(() => new AbortController(), [])
+  useEffect(() => () => leaving.abort(), [])
   const start = async () => {
     problem.value = ''
-    setRecording(await record())
+    setRecording(await record(leaving.signal))
   }
   const stop = async (current: Recording) => {
     setRecording(null)
@@ -186,6 +196,7 @@ function Microphone() {
       aria-pressed={recording !== null}
       onClick={() =>
         void act().catch((error: Error) => {
+          if (leaving.signal.aborted) return
           problem.value = `The microphone can't be used: ${error.message}`
         })
       }

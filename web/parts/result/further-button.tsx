@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Output } from '../../audio/lane.ts'
 import { credential, currentClient, messageOf } from '../../state/credential.ts'
-import { takeOutput } from '../../state/open-request.ts'
+import { beginChoice } from '../../state/draft.ts'
+import { request, takeOutput } from '../../state/open-request.ts'
 import { Problem } from '../problem.tsx'
 
 interface FurtherButtonProps {
@@ -19,12 +20,15 @@ export function FurtherButton({ label, output, isHeld = false }: FurtherButtonPr
   const [problem, setProblem] = useState('')
   const { url, name, place } = output
   const press = async () => {
+    const isLatest = beginChoice()
     setBusy(true)
     try {
       const bytes = isHeld ? await (await currentClient().open(url)).blob() : null
-      takeOutput({ name, place, bytes })
+      const isOpen = request.peek()?.id === place.request_id
+      if (isOpen && isLatest()) takeOutput({ name, place, bytes })
     } catch (error) {
       setProblem(messageOf(error))
+    } finally {
       setBusy(false)
     }
   }

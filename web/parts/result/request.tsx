@@ -102,13 +102,27 @@ function Progress({ request }: { request: OpenRequest }) {
       {request.retryAt.value !== null && <Away until={request.retryAt.value} />}
       {current && !isOver(request) && (
         <div class="choice">
-          <button onClick={() => void cancel(request)}>Cancel</button>
+          <Cancel request={request} />
           {permission.value === 'default' && (
             <button onClick={() => void askToNotify()}>Tell me when it is done</button>
           )}
         </div>
       )}
     </div>
+  )
+}
+
+function Cancel({ request }: { request: OpenRequest }) {
+  const [problem, setProblem] = useState('')
+  const press = () => {
+    setProblem('')
+    cancel(request).catch((error: unknown) => setProblem(`Not canceled: ${messageOf(error)}`))
+  }
+  return (
+    <>
+      <button onClick={press}>Cancel</button>
+      <Problem>{problem}</Problem>
+    </>
   )
 }
 

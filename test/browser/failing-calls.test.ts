@@ -1,0 +1,320 @@
+/** Calls of the page are slow, or fail, in a real browser with the real gateway. */
+
+import assert from 'node:assert/strict'
+import test, { before, type TestContext } from 'node:test'
+import type { Browser, Page, Route } from 'playwright-core'
+import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
+import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { completeWithSound } from '../support/gateway/sounding.ts'
+import { newCode } from '../support/gateway/page-session.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  drop,
+  nextInput,
+  separate,
+  SPEECH_OVER_PIANO,
+} from './playground.ts'
+
+const SESSION = '**/playground/session'
+const UPLOADS = '**/media/inputs/**'
+const POLLS = '**/v1/queue/requests?**'
+
+let browser: Browser
+before(async (t) => {
+  browser = await launchBrowser(t as TestContext)
+})
+
+/** Holds calls of the page from now on; returns a function that lets them go on. */
+async function hold(page: Page, calls: string): Promise<() => void> {
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  await page.route(calls, async (route) => {
+    await isReleased
+    await route.fallback()
+  })
+  return release
+}
+
+test('what is submitted is what the form said when Separate was pressed', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  const release = await hold(page, UPLOADS)
+  const uploading = page.waitForRequest(UPLOADS)
+  const input = nextInput<{ prompt: string; side?: string }>(page)
+  await separate(page)
+  await uploading
+  await page.getByRole('button', { name: 'Remove a sound' }).click()
+  await page.getByLabel('Prompt 1').fill('speech')
+  release()
+  const { prompt, side } = await input
+  assert.deepEqual([prompt, side], ['piano', undefined])
+  await page.getByText('piano', { exact: true }).waitFor()
+})
+
+test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
+  const reachable = await startReachable(t)
+  const page = await openWithKey(t, browser, reachable)
+  const names = ['first.wav', 'second.wav']
+  const files = names.map((name) => ({ name, mimeType: 'audio/wav', buffer: FILE_BYTES }))
+  await page.getByLabel('Choose files').setInputFiles(files)
+  await page.getByLabel('Prompt 1').fill('a horn')
+  await separate(page)
+  await page.getByRole('region', { name: 'Files' }).getByText('in the queue').nth(1).waitFor()
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await page.getByText('a bell', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Developers' }).click()
+  const release = await hold(page, POLLS)
+  await page.waitForRequest(POLLS) // with the old secret
+  const row = page.getByRole('row').filter({ hasText: 'of this session' })
+  await row.getByRole('button', { name: /^Rotate/ }).click()
+  await row.getByRole('button', { name: /^Really Rotate/ }).click()
+  const secret = await page.locator('.secret code').innerText()
+  release()
+  const answered = (path: string) =>
+    page.waitForResponse(async (reply) => {
+      const authorization = await reply.request().headerValue('authorization')
+      return reply.url().includes(path) && authorization === `Bearer ${secret}`
+    })
+  const replies = await Promise.all([answered('/requests?'), answered('/status/stream')])
+  assert.deepEqual(
+    replies.map((reply) => reply.status()),
+    [200, 200],
+  )
+  assert.equal(await page.locator('.secret code').innerText(), secret)
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+})
+
+test('whoever could not be signed out is told so, and loses nothing', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
+  await chooseExample(page)
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  const failures: Record<string, (route: Route) => Promise<void>> = {
+    'Not signed out: Service Unavailable': (route) => route.fulfill({ status: 503 }),
+    'does not answer.': (route) => route.abort(),
+  }
+  for (const [problem, fail] of Object.entries(failures)) {
+    await page.route(SESSION, fail)
+    await signOut.click()
+    await page.getByRole('alert').getByText(problem).waitFor()
+    await page.unroute(SESSION)
+  }
+  await page.getByText(SPEECH_OVER_PIANO).waitFor()
+  await assertAccessible(page, 'a failed sign-out')
+  await signOut.click()
+  await page.getByLabel('API key').waitFor()
+  await page.reload()
+  await page.getByLabel('API key').waitFor()
+})
+
+test('a browser that opens no cache shows requests all the same', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.evaluate(() => {
+    CacheStorage.prototype.open = () => Promise.reject(new DOMException('no', 'SecurityError'))
+  })
+  await separate(page)
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).waitFor()
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByRole('button', { name: 'piano' }).filter({ hasText: 'in the queue' }).click()
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+})
+
+const recordButton = (page: Page) => page.getByRole('button', { name: 'Record', exact: true })
+const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop recording' })
+
+test('the microphone is off once the form is left, even if it was allowed only then', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  const goTo = (view: string) => page.getByRole('button', { name: view, exact: true }).click()
+  await recordButton(page).waitFor()
+  const tracks = await page.evaluateHandle(() => {
+    const tracks: MediaStreamTrack[] = []
+    const { mediaDevices } = navigator
+    const ask = mediaDevices.getUserMedia.bind(mediaDevices)
+    mediaDevices.getUserMedia = async (wanted) => {
+      await new Promise((resolve) => addEventListener('allow', resolve, { once: true }))
+      const stream = await ask(wanted)
+      tracks.push(...stream.getTracks())
+      return stream
+    }
+    return tracks
+  })
+  const allow = () => page.evaluate(() => dispatchEvent(new Event('allow')))
+  const untilOff = (count: number) =>
+    page.waitForFunction(
+      ([tracks, count]) =>
+        tracks.length === count && tracks.every(({ readyState }) => readyState === 'ended'),
+      [tracks, count] as const,
+    )
+  await recordButton(page).click()
+  await goTo('Developers')
+  await allow()
+  await untilOff(1)
+  await goTo('Playground')
+  await recordButton(page).waitFor()
+  assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+  await recordButton(page).click()
+  await allow()
+  await stopButton(page).waitFor()
+  await goTo('Developers')
+  await untilOff(2)
+})
+
+test('a microphone that is unplugged ends its recording, which is kept', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await recordButton(page).waitFor()
+  await page.evaluate(() => {
+    const { prototype } = MediaRecorder
+    const start = prototype.start
+    prototype.start = function () {
+      addEventListener('unplug', () => this.stream.getTracks()[0]!.stop())
+      this.addEventListener('stop', () => (document.title = 'unplugged'))
+      start.call(this)
+    }
+  })
+  await recordButton(page).click()
+  await stopButton(page).waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('unplug')))
+  await page.waitForFunction(() => document.title === 'unplugged')
+  await stopButton(page).click()
+  await page.getByText(/recording\.webm/).waitFor()
+})
+
+/** Returns a function that waits until the page has read a reply, and gone on with it. */
+async function watchReads(page: Page): Promise<() => Promise<unknown>> {
+  await page.evaluate(() => {
+    const { prototype } = Response
+    const read = prototype.blob
+    prototype.blob = async function () {
+      const bytes = await read.call(this)
+      setTimeout(() => (document.body.dataset.state = 'read'))
+      return bytes
+    }
+  })
+  return () => page.waitForFunction(() => document.body.dataset.state === 'read')
+}
+
+const chooseSong = (page: Page) =>
+  page
+    .getByLabel('Choose files')
+    .setInputFiles({ name: 'song.wav', mimeType: 'audio/wav', buffer: FILE_BYTES })
+
+test('what was chosen last is the source, however long an earlier choice takes to read', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await page.getByRole('group', { name: 'Examples' }).waitFor()
+  await page.evaluate(() => {
+    const read = (resolve: (file: File) => void) =>
+      addEventListener('read', () => resolve(new File(['RIFF'], 'slow.wav')))
+    const slow = { isFile: true, fullPath: '/slow.wav', file: read } as unknown
+    DataTransferItem.prototype.webkitGetAsEntry = () => slow as FileSystemEntry
+  })
+  await drop(page, examplePath(SPEECH_OVER_PIANO), 'slow.wav')
+  await chooseSong(page)
+  await page.getByText('song.wav, 1 kB').waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('read')))
+  await page.getByText('song.wav, 1 kB').waitFor()
+
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  const release = await hold(page, '**/assets/*.wav')
+  const untilRead = await watchReads(page)
+  await page.getByRole('button', { name: 'Hear the drums alone' }).click()
+  await page.locator('button:disabled', { hasText: 'Hear the drums alone' }).waitFor()
+  await chooseSong(page)
+  release()
+  await untilRead()
+  await page.getByText('song.wav, 1 kB').waitFor()
+  assert.equal(await page.getByRole('progressbar').count(), 0, 'nothing is sent')
+})
+
+test('an output whose request was left meanwhile is not put into the form', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  await page.goto(`${reachable.url}/#request=${id}`)
+  const further = page.getByRole('button', { name: 'Separate further: a bell' })
+  await further.waitFor()
+  const release = await hold(page, '**/media/outputs/**')
+  const untilRead = await watchReads(page)
+  await further.click()
+  await page.getByRole('button', { name: 'New separation' }).click()
+  release()
+  await untilRead()
+  await page.getByText('Drop audio or video here').waitFor()
+})
+
+test('a cancel that fails leaves the request as it is, and is tried again while the service is away', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  const page = await openWithKey(t, browser, reachable)
+  await page.goto(`${reachable.url}/#request=${id}`)
+  const cancel = page.getByRole('button', { name: 'Cancel', exact: true })
+  const answerNext = (reply: Parameters<Route['fulfill']>[0]) =>
+    page.route('**/cancel', (route) => route.fulfill(reply), { times: 1 })
+  await answerNext({ status: 404, json: { error: { code: 'NOT_FOUND', message: 'No more.' } } })
+  await cancel.click()
+  await page.getByRole('alert').getByText('Not canceled: No more.').waitFor()
+  await page.getByText('in the queue').waitFor()
+  await assertAccessible(page, 'a failed cancel')
+  await answerNext({ status: 409, json: { error: { code: 'CONFLICT', message: 'It has ended.' } } })
+  const refused = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/cancel'))
+  await cancel.click()
+  await refused
+  await page.getByText('in the queue').waitFor()
+  assert.equal(await page.getByText('It has ended.').count(), 0)
+  await answerNext({ status: 503, headers: { 'retry-after': '0' } })
+  await cancel.click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+})
+
+test('nobody listens to a file that was replaced during its upload', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseExample(page)
+  const release = await hold(page, UPLOADS)
+  const uploading = page.waitForRequest(UPLOADS)
+  await page.getByRole('button', { name: 'What is in it?' }).click()
+  await uploading
+  await chooseSong(page)
+  release()
+  await page.locator('button:enabled', { hasText: 'What is in it?' }).waitFor()
+  assert.equal(await page.getByText('Listening to it…').count(), 0)
+})
+
+test('a code whose exchange gets no connection is not waited for', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/healthz`)
+  await page.route('**/playground/sessions', (route) => route.abort())
+  await page.goto(`${url}/#code=${await newCode(gateway)}`)
+  await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+  await enterKey(page, gateway.key)
+  await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+})
+
+test('an older page of a list is asked for once, however often the button is pressed', async (t) => {
+  const { url } = await startReachable(t, { adminToken: ADMIN_TOKEN })
+  const page = await openPage(t, browser, `${url}/#/admin/audit`)
+  const answer = (calls: string, next: string | null) =>
+    page.route(calls, (route) => route.fulfill({ json: { data: [], next_cursor: next } }))
+  await answer('**/admin/changes?**', 'second')
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Show' }).click()
+  const older = page.getByRole('button', { name: 'Older' })
+  await answer('**/admin/changes?**cursor=second', 'third')
+  const release = await hold(page, '**/admin/changes?**cursor=second')
+  await older.click()
+  await page.locator('button:disabled', { hasText: 'Older' }).waitFor()
+  release()
+  await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
+  await page.getByText('Page 2').waitFor()
+})
