@@ -150,6 +150,17 @@ test('a process that hangs is killed and started again, alone', async (t) => {
   await compute.beat()
 })
 
+test('a process is not killed for a command that could not be sent', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const own = { ...OPTIONS, leftOut: [TAGGER] }
+  const compute = await ComputeProcess.start('x', own, log, () => undefined)
+  t.after(() => compute.stop())
+  await assert.rejects(compute.step((() => undefined) as never), /could not be cloned/)
+  await compute.beat()
+  t.mock.timers.tick(1_000 * OPTIONS.computeSecondsMax)
+  await compute.beat()
+})
+
 test("a process that can't be restarted is given up", async (t) => {
   const folder = temporaryFolder(t)
   const textEncoderFolder = join(folder, 'text-encoder')
