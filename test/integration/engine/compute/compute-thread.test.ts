@@ -161,6 +161,20 @@ test('a process is not killed for a command that could not be sent', async (t) =
   await compute.beat()
 })
 
+test('the sound of a process can be given away while more of it arrives', async (t) => {
+  const program = new URL('../../../support/engine/large-replies.ts', import.meta.url)
+  const compute = await ComputeProcess.start('x', OPTIONS, log, () => undefined, program)
+  t.after(() => compute.stop())
+  const closeAndGiveAway = async (lane: number) => {
+    const [sound] = (await compute.close(lane))[0]!.target
+    const { buffer, byteLength } = sound!
+    assert.equal(buffer.byteLength, byteLength, 'it has memory of its own')
+    return structuredClone(sound!, { transfer: [buffer as ArrayBuffer] })
+  }
+  const sounds = await Promise.all([1, 2, 3, 4].map(closeAndGiveAway))
+  assert.ok(sounds.every((sound) => sound.length === 2 ** 18 && sound.every((x) => x === 1)))
+})
+
 test("a process that can't be restarted is given up", async (t) => {
   const folder = temporaryFolder(t)
   const textEncoderFolder = join(folder, 'text-encoder')
