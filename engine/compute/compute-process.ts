@@ -9,6 +9,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { programArguments } from '../../shared/process/programs.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
+import type { HeadResult } from '../../models/model.ts'
+import { withOwnMemory } from '../threads/own-memory.ts'
 import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
 import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
 import { Compute, type ComputeOptions, type WorkerHandle } from './compute.ts'
@@ -22,6 +24,7 @@ const STARTS_MAX = 3
 
 export class ComputeProcess extends Compute {
   readonly #onLost: (error: Error) => void
+  readonly #program: URL
   #child: ChildProcess | null = null
   /** How often in a row it ended before it answered a command. */
   #ends = 0
@@ -29,6 +32,7 @@ export class ComputeProcess extends Compute {
   /**
    * Resolves when the models are loaded and warm.
    * @param onLost is called when the process has ended and cannot be restarted
+   * @param program to run in the process
    * @throws whatever the model's loader throws
    */
   static async start(
@@ -36,8 +40,9 @@ export class ComputeProcess extends Compute {
     options: ComputeOptions,
     log: Logger,
     onLost: (error: Error) => void,
+    program = PROGRAM,
   ): Promise<ComputeProcess> {
-    const process = new ComputeProcess(name, options, log, onLost)
+    const process = new ComputeProcess(name, options, log, onLost, program)
     await process.start()
     return process
   }
@@ -47,9 +52,11 @@ export class ComputeProcess extends Compute {
     options: ComputeOptions,
     log: Logger,
     onLost: (error: Error) => void,
+    program: URL,
   ) {
     super(options, log, `the process of ${name}`)
     this.#onLost = onLost
+    this.#program = program
   }
 
   /** Undefined while it is not running. */
@@ -62,8 +69,13 @@ export class ComputeProcess extends Compute {
     return order
   }
 
+  /** Copies the results, which share memory with the channel and with messages yet to be read. */
+  override async close(lane: number): Promise<HeadResult[]> {
+    return withOwnMemory(await super.close(lane))
+  }
+
   protected launch(options: WorkerOptions): WorkerHandle {
-    const args = programArguments(PROGRAM)
+    const args = programArguments(this.#program)
     const child = fork(args.at(-1)!, {
       execArgv: [COLLECT_LESS_OFTEN, ...args.slice(0, -1)],
       serialization: 'advanced',

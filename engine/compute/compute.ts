@@ -174,9 +174,9 @@ export abstract class Compute {
     if (!running) return Promise.reject(new ComputeLostError(`${this.what} does not run`))
     const call = ++this.#calls
     return new Promise((resolve, reject) => {
+      running.post({ call, ...command }, transfer) // if this throws, nothing is to be awaited
       if (this.#pending.size === 0) this.#watchdog.begin()
       this.#pending.set(call, { resolve, reject })
-      running.post({ call, ...command }, transfer)
     })
   }
 

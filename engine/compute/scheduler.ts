@@ -37,6 +37,8 @@ export interface LaneOptions {
 }
 
 interface OpenLane extends WaitingLane, Omit<LaneOptions, 'signal'>, Omit<LaneHandle, 'lane'> {
+  /** Sample rate of its chunk in hertz. */
+  sampleRate: number
   stepsLeft: number
   resolve(results: HeadResult[]): void
   reject(error: unknown): void
@@ -87,8 +89,8 @@ export class Scheduler {
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
-  /** By model, from its largest computed batch, including padding. */
-  readonly #framesComputedMax = new Map<string, number>()
+  /** By model, the `samplesOf` its largest computed batch. */
+  readonly #samplesComputedMax = new Map<string, number>()
 
   /** @param budgets by name of the model */
   constructor(
@@ -148,19 +150,20 @@ export class Scheduler {
     const opened = await this.#watchMemory(model, this.#compute.open(order))
     this.#join(owner)
     return opened.map((lane, i) =>
-      this.#take(lane, model, owner, i === 0 ? options : { ...options, onBegin: undefined }),
+      this.#take(lane, order, owner, i === 0 ? options : { ...options, onBegin: undefined }),
     )
   }
 
   #take(
     { lane: id, heads, rows, frames, steps }: LaneHandle,
-    model: string,
+    { model, request: { chunk } }: ChunkOrder,
     owner: LaneOwner,
     { onStep, onBegin, onServed }: LaneOptions,
   ) {
     const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
     promise.catch(() => undefined) // the caller awaits it later
-    const size = { heads, rows, frames, steps, stepsLeft: steps }
+    const { sampleRate } = chunk
+    const size = { heads, rows, frames, sampleRate, steps, stepsLeft: steps }
     const calls = { onStep, onBegin, onServed, resolve, reject }
     this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })
     return { id, heads, promise }
@@ -209,8 +212,7 @@ export class Scheduler {
     const { model } = batch[0]!
     const budget = this.#budgets.get(model)!
     try {
-      const padded = paddedFrames(batch)
-      const framesMax = Math.max(budget.framesMax, padded)
+      const framesMax = Math.max(budget.framesMax, paddedFrames(batch))
       for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
       const startedAt = performance.now()
       const stepped = this.#compute.step(batch.map((lane) => lane.id))
@@ -218,8 +220,8 @@ export class Scheduler {
       const seconds = (performance.now() - startedAt) / 1_000
       const frames = this.#count(batch, seconds)
       this.#secondsPerFrame.set(model, seconds / frames)
-      const computedMax = this.#framesComputedMax.get(model) ?? 0
-      this.#framesComputedMax.set(model, Math.max(computedMax, padded))
+      const computedMax = this.#samplesComputedMax.get(model) ?? 0
+      this.#samplesComputedMax.set(model, Math.max(computedMax, samplesOf(batch)))
       budget.stepped()
       this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
@@ -241,7 +243,7 @@ export class Scheduler {
   #faultOf(lane: OpenLane, error: unknown): unknown {
     const isTooLarge =
       error instanceof DeviceMemoryError &&
-      framesOf(lane) > (this.#framesComputedMax.get(lane.model) ?? 0)
+      samplesOf([lane]) > (this.#samplesComputedMax.get(lane.model) ?? 0)
     return isTooLarge ? new LaneTooLargeError(error.message, { cause: error }) : error
   }
 
@@ -326,6 +328,13 @@ export class Scheduler {
     return total
   }
 }
+
+/**
+ * Returns a number in proportion to the samples that a batch has at least. Frames alone do not tell
+ * its memory, because with a model that takes any rate, a frame of a higher one has more samples.
+ */
+const samplesOf = (batch: readonly OpenLane[]): number =>
+  paddedFrames(batch) * Math.min(...batch.map(({ sampleRate }) => sampleRate))
 
 /**
  * Returns the value of `work`, but rejects as soon as the signal fires; `work` then continues

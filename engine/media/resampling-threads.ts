@@ -38,8 +38,8 @@ export class ResamplingThreads {
 }
 
 /**
- * The interface of a `Resampler` in another thread. If the thread ends, current calls throw
- * ThreadLostError and later ones an Error, because the samples it held are lost.
+ * The interface of a `Resampler` in another thread. If the thread ends, all calls throw
+ * ThreadLostError, because the samples it held are lost.
  */
 export class ResamplerInThread {
   readonly #stream: number

@@ -1,7 +1,7 @@
 /** Runs in a thread of `resampling-threads.ts` and resamples several streams in turn. */
 
 import { answerTasks } from '../threads/answer-tasks.ts'
-import { memoryOf } from '../threads/task-thread.ts'
+import { memoryOf, ThreadLostError } from '../threads/task-thread.ts'
 import { Resampler } from './resampler.ts'
 import type { ResamplingTask } from './resampling-threads.ts'
 
@@ -23,6 +23,6 @@ function answer(task: ResamplingTask): Float32Array[][] | undefined {
     resampler?.close()
     return
   }
-  if (!resampler) throw new Error('a resampler was lost with its thread')
+  if (!resampler) throw new ThreadLostError('a resampler was lost with its thread')
   return task.do === 'add' ? resampler.add(task.block) : resampler.finish()
 }

@@ -3,9 +3,15 @@
 import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'
 
-/** The thread ended before it answered. The next task starts a new one. */
+const LOST = 'THREAD_LOST'
+
+/**
+ * The thread ended before it answered, or what a task needs was lost with an earlier thread. The
+ * next task starts a new one.
+ */
 export class ThreadLostError extends Error {
   override name = 'ThreadLostError'
+  readonly code = LOST
 }
 
 export interface ThreadTask<Task> {
@@ -13,7 +19,7 @@ export interface ThreadTask<Task> {
   task: Task
 }
 
-/** `code` comes from an error of the system or of FFmpeg. */
+/** `code` comes from an error of the system, of FFmpeg, or from a ThreadLostError. */
 export interface ThreadError {
   message: string
   code?: unknown
@@ -77,7 +83,7 @@ export class TaskThread<Task> {
     this.#pending.delete(answer.call)
     if (this.#pending.size === 0) this.#worker?.unref()
     if ('value' in answer) pending?.resolve(answer.value as never)
-    else pending?.reject(Object.assign(new Error(answer.error.message), answer.error))
+    else pending?.reject(errorOf(answer.error))
   }
 
   #lose(cause: unknown): void {
@@ -87,6 +93,11 @@ export class TaskThread<Task> {
     this.#pending.clear()
   }
 }
+
+const errorOf = (error: ThreadError): Error =>
+  error.code === LOST
+    ? new ThreadLostError(error.message)
+    : Object.assign(new Error(error.message), error)
 
 /** Returns the buffers of planar samples, to be transferred; channels may share one. */
 export const memoryOf = (planes: readonly Float32Array[]): ArrayBuffer[] => [

@@ -1,15 +1,17 @@
 /** Compares the tagger with PyTorch part by part, with few channels and seeded weights. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ChunkOrder } from '../../engine/compute/compute-messages.ts'
 import { TagPass } from '../../engine/job/findings/tag-pass.ts'
+import type { Tags } from '../../engine/job/findings/tagged-file.ts'
+import { ResamplingThreads } from '../../engine/media/resampling-threads.ts'
 import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
+import type { Chunk } from '../../models/model.ts'
 import { logMel, melPower } from '../../models/tagger/features.ts'
 import { edgeSamples, melFraming, melMatrix, paddedSamples } from '../../models/tagger/mel.ts'
-import { TAGGER } from '../../models/tagger/config.ts'
 import { loadTaggerNetwork, runTagger } from '../../models/tagger/network.ts'
 import { loadTagger } from '../../models/tagger/tagger.ts'
 import { tf, upload, type Tensor } from '../../models/tensorflow/tensor.ts'
@@ -38,6 +40,8 @@ const network = loadTaggerNetwork(weights, sizes)
 weights.assertAllRead()
 
 const tagger = await loadTagger()
+const resampling = new ResamplingThreads()
+after(() => resampling.stop())
 const RATE = 8_000
 const HEAD = { prompt: '', seed: 0 }
 const NOTHING = { spans: [], acceleration: 'fast' } as const
@@ -102,26 +106,54 @@ test('the served weights agree, whatever a lane shares its batch with', () => {
 test('a file pushed in blocks gets the same tags as a whole one', async () => {
   const samples = Math.round(205.3 * RATE)
   const waves = [noise(samples / RATE, RATE), chirp(samples / RATE, RATE)]
-  const separate = async (order: ChunkOrder) => {
-    const [lane] = tagger.open(order.request, order.heads)
-    tagger.step([lane!])
-    return tagger.close(lane!)
-  }
-  const whole = await separate({
-    model: TAGGER,
-    request: { chunk: { channels: waves, sampleRate: RATE }, ...NOTHING },
-    heads: [HEAD],
+  const whole = tagsOf({ channels: waves, sampleRate: RATE })
+  const { logits, seconds } = await tagInBlocks(waves, RATE)
+  assertClose(logits, whole, { absolute: 1e-3 })
+  assert.equal(seconds, samples / RATE)
+})
+
+test('a file of the highest rate is tagged as at 48 kHz, and takes no more memory', async () => {
+  const [rate, seconds] = [768_000, 2.5]
+  const expected = tagsOf({ channels: [chirp(seconds, 48_000)], sampleRate: 48_000 })
+  const tags = await tagInBlocks([chirp(seconds, rate)], rate, (chunk) => {
+    assert.ok(chunk.channels[0]!.length <= 48_000 * seconds, `${chunk.channels[0]!.length} samples`)
   })
-  const pass = new TagPass({ accountId: 'a', requestId: 'r' }, RATE, {
+  assertClose(tags.logits, expected, { absolute: 0.15 })
+  assert.deepEqual([tags.seconds, tags.stepSeconds], [seconds, 0.5])
+})
+
+test('a file so short that resampling leaves nothing is silence', async () => {
+  const { logits } = await tagInBlocks([noise(0.001, 768_000)], 768_000)
+  assert.deepEqual(logits, tagsOf({ channels: [new Float32Array(1)], sampleRate: 48_000 }))
+})
+
+/** Takes a whole file as one piece. */
+function tagsOf(chunk: Chunk): Float32Array {
+  const [lane] = tagger.open({ chunk, ...NOTHING }, [HEAD])
+  tagger.step([lane!])
+  return tagger.close(lane!)[0]!.tags!
+}
+
+async function tagInBlocks(
+  waves: readonly Float32Array[],
+  rate: number,
+  onPiece: (chunk: Chunk) => void = () => undefined,
+): Promise<Tags> {
+  const separate = async ({ request: { chunk } }: ChunkOrder) => {
+    onPiece(chunk)
+    return [{ target: [], score: 0, tags: tagsOf(chunk) }]
+  }
+  const pass = new TagPass({ accountId: 'a', requestId: 'r' }, rate, {
     scheduler: { separate },
+    resampling,
     tagger: tagger.config,
     signal: new AbortController().signal,
     onFailed: assert.ifError,
   })
-  for (let start = 0; start < samples; start += 10_007) {
+  for (let start = 0; start < waves[0]!.length; start += 10_007) {
     await pass.push(waves.map((wave) => wave.slice(start, start + 10_007)))
   }
-  const { logits, seconds } = await pass.finish()
-  assertClose(logits, whole[0]!.tags!, { absolute: 1e-3 })
-  assert.equal(seconds, samples / RATE)
-})
+  const tags = await pass.finish()
+  await pass.close()
+  return tags
+}

@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import { deserialize, serialize } from 'node:v8'
+import { withOwnMemory } from '../../threads/own-memory.ts'
 
 const DIGEST_BYTES = 32
 const HEAD_BYTES = 8 + DIGEST_BYTES
@@ -119,7 +120,7 @@ export async function readEntry({ path, position }: StoredEntry): Promise<unknow
     if (!head) return undefined
     const body = await readBytes(file, head.bodyPosition, head.end - head.bodyPosition)
     const isWhole = digestOf(Buffer.from(head.name), body).equals(head.digest)
-    return isWhole ? deserialize(body) : undefined
+    return isWhole ? withOwnMemory(deserialize(body)) : undefined
   } finally {
     await file.close()
   }

@@ -8,6 +8,7 @@ import type { TaggerConfig } from '../../../models/tagger/config.ts'
 import type { HeardSound } from '../../../shared/heard-sounds.ts'
 import type { Job } from '../../../shared/messages.ts'
 import type { Scheduler } from '../../compute/scheduler.ts'
+import type { ResamplingThreads } from '../../media/resampling-threads.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import { heardSounds } from './heard-sounds.ts'
 import { TagPass } from './tag-pass.ts'
@@ -15,6 +16,7 @@ import { TaggedFile } from './tagged-file.ts'
 
 interface ListingDeps {
   scheduler: Pick<Scheduler, 'separate'>
+  resampling: Pick<ResamplingThreads, 'open'>
   /** Null if the engine has none; then it gets no jobs that ask for a list. */
   tagger: TaggerConfig | null
   signal: AbortSignal
@@ -28,12 +30,13 @@ interface ListingDeps {
 export async function listSounds(
   job: Job,
   mixture: Mixture,
-  { scheduler, tagger, signal, secondsExpected, onProgress }: ListingDeps,
+  { scheduler, resampling, tagger, signal, secondsExpected, onProgress }: ListingDeps,
 ): Promise<{ seconds: number; sounds: HeardSound[] }> {
   if (!tagger) throw new Error('the engine has no tagger')
   const stop = new AbortController()
   const pass = new TagPass(laneOwnerOf(job), mixture.sampleRate, {
     scheduler,
+    resampling,
     tagger,
     signal: AbortSignal.any([signal, stop.signal]),
     onFailed: (error) => stop.abort(error),

@@ -1,6 +1,7 @@
 /** Runs in a thread of `output-threads.ts` and writes the sound of several jobs in turn. */
 
 import { answerTasks } from '../../threads/answer-tasks.ts'
+import { ThreadLostError } from '../../threads/task-thread.ts'
 import { OutputSounds } from './output-sounds.ts'
 import type { OutputTask } from './output-threads.ts'
 
@@ -19,7 +20,7 @@ async function answer(task: OutputTask): Promise<unknown> {
     jobs.delete(task.job)
     return sounds?.abort()
   }
-  if (!sounds) throw new Error('the outputs were lost with their thread')
+  if (!sounds) throw new ThreadLostError('the outputs were lost with their thread')
   if (task.do === 'write') return sounds.write(task.separated)
   const finished = await sounds.finish()
   jobs.delete(task.job)

@@ -8,7 +8,7 @@ import { BlockMaker } from '../block-maker.ts'
 import { layoutOf, maskOf } from '../channel-layout.ts'
 import { type Cover, readCover } from './cover.ts'
 import { FormatChanges } from './format-changes.ts'
-import { invalidMedia, type OpenOptions, refusalOf } from './open-media.ts'
+import { invalidMedia, type OpenOptions, refusalOf, SAMPLE_RATE_MAX } from './open-media.ts'
 import { openFollowing, openPart, openSound, type OpenSound } from './open-sound.ts'
 import type { Mixture, MixtureLimits } from './mixture.ts'
 import { mixChannels, pairMixtures } from './paired-mixture.ts'
@@ -82,6 +82,16 @@ async function decodedMixture(sound: OpenSound, limits: MixtureLimits): Promise<
   }
 }
 
+/** In hertz; DSD256 and DSD512 become 352,800. */
+const REDUCED_RATE_MAX = 384_000
+
+/**
+ * Returns the rate of a source, or a fraction of one that models and outputs do not support. Only
+ * DSD has such rates, and what it loses is noise.
+ */
+const mixtureRateFor = (rate: number): number =>
+  rate <= SAMPLE_RATE_MAX ? rate : Math.round(rate / Math.ceil(rate / REDUCED_RATE_MAX))
+
 type DecodeOptions = MixtureLimits & { cover: Cover | null }
 
 class DecodedMixture implements Mixture {
@@ -127,7 +137,7 @@ class DecodedMixture implements Mixture {
     this.#secondsMax = options.mediaSecondsMax
     this.sourceChannels = first.channelLayout.nbChannels
     this.sourceSampleRate = first.sampleRate
-    this.sampleRate = options.sampleRate ?? first.sampleRate
+    this.sampleRate = options.sampleRate ?? mixtureRateFor(first.sampleRate)
     this.#maker = new BlockMaker(layoutOf(first), {
       sampleRate: this.sampleRate,
       channelsMax: options.channelsMax,

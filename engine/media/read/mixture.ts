@@ -9,7 +9,7 @@ export interface MixtureLimits {
   mediaSecondsMax: number
   /** More channels are downmixed to this number, at equal loudness and without overshoot. */
   channelsMax: number
-  /** In hertz; null keeps the rate of the source. */
+  /** In hertz; null keeps the rate of the source, or a fraction of one above 768 kHz. */
   sampleRate: number | null
 }
 

@@ -66,7 +66,7 @@ const PROBE_SCORE_MIN = 5
  * header that states more is wrong, or was made to exhaust memory.
  */
 const SAMPLE_RATE_MIN = 1_000
-const SAMPLE_RATE_MAX = 768_000
+export const SAMPLE_RATE_MAX = 768_000
 /** DSD512, of which FFmpeg makes one sample for every eight bits. */
 const DSD_RATE_MAX = (512 * 44_100) / 8
 

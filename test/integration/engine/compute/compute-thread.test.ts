@@ -150,6 +150,31 @@ test('a process that hangs is killed and started again, alone', async (t) => {
   await compute.beat()
 })
 
+test('a process is not killed for a command that could not be sent', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const own = { ...OPTIONS, leftOut: [TAGGER] }
+  const compute = await ComputeProcess.start('x', own, log, () => undefined)
+  t.after(() => compute.stop())
+  await assert.rejects(compute.step((() => undefined) as never), /could not be cloned/)
+  await compute.beat()
+  t.mock.timers.tick(1_000 * OPTIONS.computeSecondsMax)
+  await compute.beat()
+})
+
+test('the sound of a process can be given away while more of it arrives', async (t) => {
+  const program = new URL('../../../support/engine/large-replies.ts', import.meta.url)
+  const compute = await ComputeProcess.start('x', OPTIONS, log, () => undefined, program)
+  t.after(() => compute.stop())
+  const closeAndGiveAway = async (lane: number) => {
+    const [sound] = (await compute.close(lane))[0]!.target
+    const { buffer, byteLength } = sound!
+    assert.equal(buffer.byteLength, byteLength, 'it has memory of its own')
+    return structuredClone(sound!, { transfer: [buffer as ArrayBuffer] })
+  }
+  const sounds = await Promise.all([1, 2, 3, 4].map(closeAndGiveAway))
+  assert.ok(sounds.every((sound) => sound.length === 2 ** 18 && sound.every((x) => x === 1)))
+})
+
 test("a process that can't be restarted is given up", async (t) => {
   const folder = temporaryFolder(t)
   const textEncoderFolder = join(folder, 'text-encoder')

@@ -68,7 +68,12 @@ function oneBit(wave: Float32Array): Uint8Array {
   return bytes
 }
 
-for (const times of [64, 128, 256, 512]) {
+for (const [times, mixtureRate] of [
+  [64, 352_800],
+  [128, 705_600],
+  [256, 352_800],
+  [512, 352_800],
+] as const) {
   test(`DSD${times} in DFF is decoded to the sound that it represents`, async () => {
     const dsdRate = times * RATE
     const bits = oneBit(sine(1000, 0.25, dsdRate).map((x) => x / 2))
@@ -101,6 +106,8 @@ for (const times of [64, 128, 256, 512]) {
     const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + excerpt.length))
     const likeness = shifts.map((shifted) => correlation(shifted, excerpt))
     assertNear(Math.max(...likeness), 1, 0.02)
+    const { mixture: own, planes: ownPlanes } = await readSound(path)
+    assert.deepEqual([own.sampleRate, ownPlanes[0]!.length], [mixtureRate, mixtureRate / 4])
   })
 }
 

@@ -16,10 +16,10 @@ import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 const log = createLogger('test', 'silent')
 
-const order = (prompt: string, frames = 10, model = 'test'): ChunkOrder => ({
-  model,
+const order = (prompt: string, frames = 10, sampleRate = 1): ChunkOrder => ({
+  model: 'test',
   request: {
-    chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
+    chunk: { channels: [new Float32Array(frames)], sampleRate },
     spans: [],
     acceleration: 'fast',
   },
@@ -360,6 +360,17 @@ test('a lane larger than any computed before that does not fit alone is too larg
   await assert.rejects(separate(scheduler, 'large'), LaneTooLargeError)
   await separate(scheduler, 'as long')
   await assert.rejects(separate(scheduler, 'large'), DeviceMemoryError, 'the device lacks memory')
+})
+
+test('a lane with the same frames at a higher rate counts as larger', async () => {
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.includes('large') ? new DeviceMemoryError('OOM') : null,
+  )
+  const scheduler = new Scheduler(compute, budgets())
+  await separate(scheduler, 'as long')
+  const options = { signal: new AbortController().signal, onStep: () => undefined }
+  const separated = scheduler.separate(order('large', 10, 2), owner('large'), options)
+  await assert.rejects(separated, LaneTooLargeError)
 })
 
 test('only a batch that was really computed counts', async () => {

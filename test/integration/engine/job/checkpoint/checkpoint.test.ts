@@ -3,10 +3,17 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { after, type TestContext } from 'node:test'
 import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
 import { DeviceError } from '../../../../../engine/compute/compute-errors.ts'
+import {
+  encodeEntry,
+  listEntries,
+  readEntry,
+  SegmentWriter,
+} from '../../../../../engine/job/checkpoint/checkpoint-segment.ts'
 import { createJobMedia } from '../../../../../engine/job/job-media.ts'
 import { JobStoppedError } from '../../../../../engine/job/outcome.ts'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
@@ -211,6 +218,22 @@ test('a released job resumes with its next chunk, and gives the same result', as
   assert.match(second.logs, /^Resumed at 5\d %: an earlier attempt has separated so much\.$/m)
   assert.ok(second.progress[0]! > 0.5, `${second.progress[0]}`)
   assert.deepEqual(resultOf(store, second), expected)
+})
+
+test('each array of a stored result can be given away without the others', async (t) => {
+  const path = join(temporaryFolder(t), 'segment')
+  const wave = noise(1, 64)
+  const writer = new SegmentWriter(path, 'work')
+  // With one of these texts the arrays lie at multiples of four bytes, and Node would not copy them.
+  for (const text of ['', 'a', 'ab', 'abc']) {
+    await writer.add(encodeEntry('chunk', [text, wave, wave.slice()]))
+  }
+  await writer.close()
+  for (const entry of (await listEntries(path, 'work'))!) {
+    const [, sound, state] = (await readEntry(entry)) as [string, Float32Array, Float32Array]
+    structuredClone(sound, { transfer: [sound.buffer as ArrayBuffer] })
+    assert.deepEqual(state, wave)
+  }
 })
 
 test('a job whose engine is killed loses what was not sent yet, and survives several interruptions', async (t) => {

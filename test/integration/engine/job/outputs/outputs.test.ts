@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import type { SeparatedSounds } from '../../../../../engine/job/outputs/mix.ts'
 import { Outputs } from '../../../../../engine/job/outputs/outputs.ts'
+import { ThreadLostError } from '../../../../../engine/threads/task-thread.ts'
 import type { VideoProgress } from '../../../../../engine/media/write/video-progress.ts'
 import type { OutputName } from '../../../../../shared/messages.ts'
 import { temporaryFolder } from '../../../../support/basics/temporary-folder.ts'
@@ -125,6 +126,17 @@ test('an error of storing is thrown once all work has stopped', async () => {
     /away/,
   )
   await outputs.abort()
+})
+
+test('outputs whose thread has ended are lost, which is not the fault of their job', async () => {
+  const own = new OutputThreads()
+  const encoding = { format: 'wav', sampleRate: RATE, channels: 1 } as const
+  const what = { hasPeaks: false, hasPreview: false, isLive: false, hasTracks: false }
+  const options = { names: NAMES, folder, encoding, ...what }
+  const sounds = await own.open(options, new AbortController().signal)
+  await own.stop()
+  await assert.rejects(sounds.finish(), ThreadLostError)
+  await own.stop()
 })
 
 test('a failure at the end leaves no file open', async (t) => {
