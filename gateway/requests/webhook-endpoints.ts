@@ -179,7 +179,9 @@ const change = (
  * @throws ServiceError `NOT_FOUND`; what is wrong with `body`; `RATE_LIMITED`
  */
 export async function rotateEndpoint(deps: EndpointDeps, endpointId: string, body: unknown) {
-  const { overlap_seconds: seconds = OVERLAP_SECONDS.default } = checkRotateEndpoint(body ?? {})
+  const { overlap_seconds: seconds = OVERLAP_SECONDS.default } = checkRotateEndpoint(
+    body === undefined ? {} : body,
+  )
   const secret = newWebhookSecret()
   const endsAt = isoTime(deps.clock.now() + seconds * SECOND_MS)
   const row = await change(deps, endpointId, {

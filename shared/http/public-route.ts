@@ -197,8 +197,9 @@ export function describeNetworkError(error: unknown): string {
   return 'the connection failed or broke off'
 }
 
-/** Whether name servers have answered that a name has no address. */
-const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
+/** Whether a name has no address, as name servers say, or can't have one, being too long. */
+const isUnknownName = (error: unknown): boolean =>
+  /^(ENOTFOUND|ENODATA|EBADNAME)/.test(codeOf(error))
 
 /** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>

@@ -109,8 +109,11 @@ async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddr
 const asAddresses = (result: PromiseSettledResult<string[]>, family: number): LookupAddress[] =>
   result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
 
+/** A name with a search domain may be too long for a name (EBADNAME). */
 const isNotFound = (error: unknown): boolean =>
-  ['ENOTFOUND', 'ENODATA'].includes(String((error as { code?: unknown } | undefined)?.code))
+  ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(
+    String((error as { code?: unknown } | undefined)?.code),
+  )
 
 /** Returns the addresses of `name` in a hosts file, whose lines have an address and its names. */
 function addressesInHosts(text: string, name: string): LookupAddress[] {

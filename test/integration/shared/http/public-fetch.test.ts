@@ -152,7 +152,7 @@ test('faults of remote servers are MEDIA_FETCH_FAILED', async (t) => {
 
 test('neither a download nor a check reveals whether a name is unknown or private', async () => {
   const messages = new Set<string>()
-  for (const code of ['ENOTFOUND', 'ENODATA', '']) {
+  for (const code of ['ENOTFOUND', 'ENODATA', 'EBADNAME', '']) {
     const unknown = Object.assign(new Error('no'), { code })
     const resolve = async () => {
       if (code) throw unknown
