@@ -12,6 +12,7 @@ import { MINUTE_MS } from '../shared/durations.ts'
 import { httpsOptions, type Tls } from '../shared/process/tls-files.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
+import { withoutUploadToken } from './api/fal-shapes.ts'
 import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callerOf, callIdOf, clientAddress } from './api/call-log.ts'
@@ -198,12 +199,12 @@ function callNoter({ log, metrics }: CallLogDeps) {
   return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
     if (notedRequests.has(request)) return
     notedRequests.add(request)
+    const [url = ''] = request.url.split('?') // the query may hold a signature
+    const path = withoutUploadToken(url)
     const {
       method,
-      routeOptions: { url: route = '', config },
+      routeOptions: { url: route = '' },
     } = request
-    // A query may hold a signature.
-    const [path] = config.hasSecretPath ? [route] : request.url.split('?')
     const status = reply.raw.headersSent ? reply.statusCode : HUNG_UP
     const ms = reply.elapsedTime
     const call = { callId: request.id, method, path, status, ms: Math.round(ms) }

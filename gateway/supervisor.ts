@@ -99,8 +99,8 @@ function fork({ settings, log }: Supervision, place: number): Worker {
     NOTIFY_SOCKET: '', // the service manager knows only this process
     METRICS_PORT: String(first === 'off' ? first : portAfter(first, place)),
   })
-  // Passing a connection to a dying process fails like this; its exit is handled separately.
   void readyOf(worker).then(() => readyWorkers.add(worker))
+  // Passing a connection to a dying process fails like this; its exit is handled separately.
   worker.on('error', (error) => log.warn({ err: error }, 'a gateway process could not be reached'))
   return worker
 }

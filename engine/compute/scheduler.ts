@@ -334,7 +334,10 @@ export class Scheduler {
  * its memory, because with a model that takes any rate, a frame of a higher one has more samples.
  */
 const samplesOf = (batch: readonly OpenLane[]): number =>
-  paddedFrames(batch) * Math.min(...batch.map(({ sampleRate }) => sampleRate))
+  Math.max(
+    paddedFrames(batch) * Math.min(...batch.map(({ sampleRate }) => sampleRate)),
+    ...batch.map((lane) => framesOf(lane) * lane.sampleRate),
+  )
 
 /**
  * Returns the value of `work`, but rejects as soon as the signal fires; `work` then continues

@@ -20,8 +20,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that a key needs for this route; `any` if it needs none in particular. */
     scope?: Scope | 'any'
-    /** Whether its path holds a secret, which must not be logged. */
-    hasSecretPath?: true
   }
   interface FastifyRequest {
     /** The key's account; set on every route that has a scope. */

@@ -14,12 +14,18 @@ export const FAL_MODELS = ['separate', 'span-separate'] as const
 
 /** The path at which gateways answer fal's clients. Each of fal's hosts has a folder there. */
 export const FAL_PATH = '/fal'
+/** The paths of uploads, each with its token. */
+export const FAL_UPLOADS = `${FAL_PATH}/uploads/`
 
 export const FAL_QUEUE = `${FAL_PATH}/queue/${FAL_APP}`
 
 /** Returns the address that stands for a client's uploaded Blob, for `audio_url`. */
 export const falFileUrl = (publicUrl: string, fileId: string): string =>
   `${publicUrl}${FAL_PATH}/files/${fileId}`
+
+/** Returns a path for the log: whoever knows the token in an upload's can send its bytes. */
+export const withoutUploadToken = (path: string): string =>
+  path.startsWith(FAL_UPLOADS) ? `${FAL_UPLOADS}…` : path
 
 /**
  * Returns the path within `FAL_PATH` for one of fal's own addresses, which its client names in the

@@ -83,7 +83,6 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
  * broke off. In a bucket, a lifecycle rule ends the latter.
  */
 export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDeps): Promise<void> {
-  if (mediaStore.kind === 'local disk') await mediaStore.removeUnfinished()
   const before = clock.now() - ORPHAN_AGE_MS
   for await (const { key, writtenAt } of mediaStore.list()) {
     const orphan = writtenAt >= before ? undefined : await orphanOf(store, key)
@@ -93,6 +92,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
       log.error({ err: error, key }, 'media could not be deleted; a later turn retries')
     })
   }
+  if (mediaStore.kind === 'local disk') await mediaStore.removeUnfinished()
 }
 
 /**

@@ -321,6 +321,7 @@ async function makeDurable(path: string): Promise<void> {
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     await file.chmod(FILE_MODE)
+    await file.utimes(new Date(), new Date()) // it is new here, however old it is
     await file.sync()
   } finally {
     await file.close()

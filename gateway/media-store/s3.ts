@@ -259,6 +259,8 @@ const NOT_IMPLEMENTED = 501
 /** Whether the store has answered, and would answer the same again. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof S3ServiceException &&
+  error.name !== 'RequestTimeout' && // it has status 400
+  statusOf(error) !== 429 &&
   (statusOf(error) < 500 || statusOf(error) === NOT_IMPLEMENTED)
 
 const storeAway = (cause: unknown) =>

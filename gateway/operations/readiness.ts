@@ -77,7 +77,8 @@ async function probeDisks({ store, mediaStore, clock, log }: ReadinessDeps): Pro
         : 'The database is away, or takes no writes.'
     },
   )
-  return { database: await database, media: await mediaProblem(mediaStore, log) }
+  const media = mediaProblem(mediaStore, log)
+  return { database: await database, media: await media }
 }
 
 async function mediaProblem(mediaStore: MediaStore, log: Logger): Promise<string | null> {

@@ -41,6 +41,7 @@ import {
   FAL_MODELS,
   FAL_PATH,
   FAL_QUEUE,
+  FAL_UPLOADS,
   falAddresses,
   falError,
   falFileUrl,
@@ -239,7 +240,7 @@ function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object
   }
   const token = encrypt(encryptionKeys, UPLOAD_OWNER, JSON.stringify(upload))
   return {
-    upload_url: `${publicUrl()}${FAL_PATH}/uploads/${token}`,
+    upload_url: `${publicUrl()}${FAL_UPLOADS}${token}`,
     file_url: falFileUrl(publicUrl(), upload.fileId),
   }
 }
@@ -248,26 +249,22 @@ function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object
 export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // read from the socket
-  app.put<{ Params: { token: string } }>(
-    `${FAL_PATH}/uploads/:token`,
-    { ...hidden, config: { hasSecretPath: true } },
-    async (request, reply) => {
-      const upload = openUpload(deps, request.params.token)
-      if (await findFile(deps.store, upload.fileId)) {
-        throw new ServiceError('FILE_ALREADY_UPLOADED')
-      }
-      const length = request.headers['content-length']
-      const { file } = await receiveFile(deps, upload.accountId, {
-        ...upload,
-        body: request.raw,
-        ...(length !== undefined && { bytes: Number(length) }),
-        bytesMax: length === undefined ? FILE_BYTES_MAX : Math.min(Number(length), FILE_BYTES_MAX),
-        signal: hangUpOf(reply),
-      })
-      await inTransaction(deps.store, (store) => markReceived(store, file))
-      return {}
-    },
-  )
+  app.put<{ Params: { token: string } }>(`${FAL_UPLOADS}:token`, hidden, async (request, reply) => {
+    const upload = openUpload(deps, request.params.token)
+    if (await findFile(deps.store, upload.fileId)) {
+      throw new ServiceError('FILE_ALREADY_UPLOADED')
+    }
+    const length = request.headers['content-length']
+    const { file } = await receiveFile(deps, upload.accountId, {
+      ...upload,
+      body: request.raw,
+      ...(length !== undefined && { bytes: Number(length) }),
+      bytesMax: length === undefined ? FILE_BYTES_MAX : Math.min(Number(length), FILE_BYTES_MAX),
+      signal: hangUpOf(reply),
+    })
+    await inTransaction(deps.store, (store) => markReceived(store, file))
+    return {}
+  })
 }
 
 function openUpload({ config, clock }: UploadDeps, token: string): UploadToken {

@@ -149,9 +149,10 @@ function separateRoute(app: FastifyInstance, deps: SeparateDeps & ResultDeps, ki
         throw error
       })
       const { answer, ended, waitedSecondsMax } = await result
-      if (!ended) return reply.status(202).type('application/json; charset=utf-8').send(answer)
+      const end = ended && (await readEnd(deps, ended, request))
+      if (!end) return reply.status(202).type('application/json; charset=utf-8').send(answer)
       reply.header('preference-applied', `wait=${waitedSecondsMax}`)
-      return sendEnd(deps, ended, reply)
+      return reply.status(end.status).send(end.body)
     },
   )
 }
@@ -210,11 +211,19 @@ async function readCall(
   })
 }
 
-async function sendEnd(deps: ResultDeps, row: RequestRow, reply: FastifyReply) {
+/**
+ * Returns the answer about a request that has ended; undefined if it cannot be read now. It was
+ * accepted, so its id must reach the client.
+ */
+async function readEnd(deps: ResultDeps, row: RequestRow, { log }: FastifyRequest) {
+  const { request_id: requestId } = row
   try {
-    return await reply.send(await resultOf(deps, row))
+    return { status: 200, body: await resultOf(deps, row) }
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return reply.status(error.status).send(errorBody(error, row.request_id))
+    if (error instanceof ServiceError && error.status < 500) {
+      return { status: error.status, body: errorBody(error, requestId) }
+    }
+    log.error({ err: error, requestId }, 'an ended request cannot be read')
+    return undefined
   }
 }

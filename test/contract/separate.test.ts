@@ -7,7 +7,12 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { FILE_BYTES, type GatewayOptions, startGateway } from '../support/gateway/start-gateway.ts'
+import {
+  FILE_BYTES,
+  type Gateway,
+  type GatewayOptions,
+  startGateway,
+} from '../support/gateway/start-gateway.ts'
 import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
 type Field = [name: string, value: string | Blob, fileName?: string]
@@ -337,13 +342,20 @@ test('a caller that waits in vain, or alongside too many others, gets the respon
 })
 
 test('a caller whose wait fails still gets the id of the request', async (t) => {
-  const { gateway, post } = await start(t)
-  const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
-  const requestId = await gateway.firstRequest()
-  gateway.deps.keyChecks.assertStillValid = () => {
-    throw new ServiceError('SERVICE_UNAVAILABLE') // as if the database was away
+  const away = () => {
+    throw new ServiceError('SERVICE_UNAVAILABLE')
   }
-  await gateway.complete(requestId)
-  const accepted = await waiting
-  assert.deepEqual([accepted.status, accepted.body.request_id], [202, requestId])
+  for (const breakIt of [
+    ({ deps }: Gateway) => (deps.keyChecks.assertStillValid = away), // during the wait
+    ({ deps }: Gateway) => (deps.mediaStore.downloadUrl = away), // when it has ended
+  ]) {
+    const { gateway, post } = await start(t)
+    const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
+    const requestId = await gateway.firstRequest()
+    await gateway.publish()
+    breakIt(gateway)
+    await gateway.complete(requestId)
+    const accepted = await waiting
+    assert.deepEqual([accepted.status, accepted.body.request_id], [202, requestId])
+  }
 })

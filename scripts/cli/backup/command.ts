@@ -24,8 +24,9 @@ contain media in a bucket (S3_BUCKET). The broker needs no backup, because unfin
 queued again.
 
 Ctrl-C, SIGTERM, SIGHUP and a closed pipe cancel either form. A canceled backup leaves nothing
-behind; after a canceled restore, empty DATA_DIR before the next one. The exit code is 0 if done, 1
-if it failed, 2 if the command line is wrong, and 130 if canceled.
+behind, but one that was killed leaves a folder named FOLDER.??????, with keys. After a canceled
+restore, empty DATA_DIR before the next one. The exit code is 0 if done, 1 if it failed, 2 if the
+command line is wrong, and 130 if canceled.
 
 If DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE are set as for the gateways, the database
 is that PostgreSQL: pg_dump saves it, and pg_restore fills an empty one. The keys are restored to
