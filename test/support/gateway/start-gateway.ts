@@ -226,7 +226,9 @@ async function openGateway(t: TestContext, options: GatewayOptions) {
   })
   const app = await buildApp(deps)
   t.after(async () => {
-    await app.close()
+    const closing = app.close()
+    app.server.closeAllConnections() // a browser may hold one open that it has not used
+    await closing
     await store.destroy()
     await rm(folder, { recursive: true, force: true })
   })
