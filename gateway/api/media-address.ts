@@ -8,11 +8,8 @@ import type { Clock } from '../../shared/clock.ts'
 
 interface MediaEndpoint {
   key: string
-  /**
-   * Whose addresses the endpoint accepts. An address from a gateway of 0.2.0 names no audience, and
-   * counts as one for the first.
-   */
-  audiences: readonly [Audience, ...Audience[]]
+  /** Whose addresses the endpoint accepts. */
+  audiences: readonly Audience[]
 }
 
 /**
@@ -23,7 +20,7 @@ export function checkAddress(
   request: FastifyRequest,
   { key, audiences }: MediaEndpoint,
   { clock, mediaStore }: { clock: Clock; mediaStore: Pick<LocalDisk, 'check'> },
-): Claims & { audience: Audience } {
+): Claims {
   const query = request.query as Record<string, unknown>
   const method = ['GET', 'HEAD'].includes(request.method) ? 'GET' : 'PUT'
   const claims = mediaStore.check(method, key, query, clock.now())
@@ -37,11 +34,10 @@ export function checkAddress(
       message: 'This address has expired; read the result or file for a new one.',
     })
   }
-  const { audience = audiences[0] } = claims
-  if (!audiences.includes(audience)) {
+  if (!audiences.includes(claims.audience)) {
     throw new ServiceError('PERMISSION_DENIED', {
       message: 'This address was signed for another use.',
     })
   }
-  return { ...claims, audience }
+  return claims
 }

@@ -148,11 +148,11 @@ class MediaFolder implements LocalDisk {
 
   async uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
     const size = body && { size: body.bytes }
-    return this.#signed(audience, { method: 'PUT', path: addressPath(key), expiresAt, ...size })
+    return this.#signed({ method: 'PUT', path: addressPath(key), expiresAt, audience, ...size })
   }
 
   async downloadUrl({ key, audience, expiresAt }: Download): Promise<string> {
-    return this.#signed(audience, { method: 'GET', path: addressPath(key), expiresAt })
+    return this.#signed({ method: 'GET', path: addressPath(key), expiresAt, audience })
   }
 
   async stage(body: Readable, limits: StageLimits): Promise<StagedMedia> {
@@ -261,9 +261,9 @@ class MediaFolder implements LocalDisk {
     return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
   }
 
-  #signed(audience: Audience, claims: Claims): string {
+  #signed(claims: Claims): string {
     const { baseUrls, signingKeys } = this.#options
-    return baseUrls[audience]() + signPath(signingKeys[0], { ...claims, audience })
+    return baseUrls[claims.audience]() + signPath(signingKeys[0], claims)
   }
 
   async bytesLeft(): Promise<number> {

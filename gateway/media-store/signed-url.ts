@@ -1,7 +1,6 @@
 /**
- * Makes and checks expiring URLs. An HMAC-SHA256 covers method, path and every claim, so that none
- * can be changed. A second one adds whom the URL is for. Gateways of 0.2.0 know only the first, so
- * they accept the URLs of newer gateways while all are upgraded.
+ * Makes and checks expiring URLs. An HMAC-SHA256 covers method, path, expiry and size, so that none
+ * can be changed. A second one adds whom the URL is for.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -20,17 +19,18 @@ export interface Claims {
   expiresAt: number
   /** For uploads, the exact number of bytes; any number if absent. */
   size?: number
-  /** Absent if a gateway of 0.2.0 has signed it. */
-  audience?: Audience
+  audience: Audience
 }
+
+type UnnamedClaims = Omit<Claims, 'audience'>
 
 const hmac = (key: string, values: readonly unknown[]): string =>
   createHmac('sha256', key).update(JSON.stringify(values)).digest('base64url')
 
-const signature = (key: string, { method, path, expiresAt, size }: Claims): string =>
+const signature = (key: string, { method, path, expiresAt, size }: UnnamedClaims): string =>
   hmac(key, [method, path, expiresAt, size ?? null])
 
-const audienceSignature = (key: string, audience: Audience, claims: Claims): string =>
+const audienceSignature = (key: string, audience: Audience, claims: UnnamedClaims): string =>
   hmac(key, ['audience', audience, signature(key, claims)])
 
 /** Returns `path` with its signature, to be appended to a base address. */
@@ -38,9 +38,7 @@ export function signPath(key: string, claims: Claims): string {
   const query = new URLSearchParams({ expires: String(claims.expiresAt) })
   if (claims.size !== undefined) query.set('size', String(claims.size))
   query.set('signature', signature(key, claims))
-  if (claims.audience) {
-    query.set('for', `${claims.audience}.${audienceSignature(key, claims.audience, claims)}`)
-  }
+  query.set('for', `${claims.audience}.${audienceSignature(key, claims.audience, claims)}`)
   return `${claims.path}?${query}`
 }
 
@@ -62,13 +60,13 @@ export function checkSignedQuery(
   if (!Number.isSafeInteger(expiresAt) || (size !== undefined && !Number.isSafeInteger(size))) {
     return 'forged'
   }
-  const claims: Claims = { method, path, expiresAt, ...(size !== undefined && { size }) }
+  const claims: UnnamedClaims = { method, path, expiresAt, ...(size !== undefined && { size }) }
   if (!isSame(signature(key, claims), query.signature)) return 'forged'
   const audience = AUDIENCES.find((candidate) =>
     isSame(`${candidate}.${audienceSignature(key, candidate, claims)}`, query.for),
   )
-  if (query.for !== undefined && audience === undefined) return 'forged'
-  return now > expiresAt ? 'expired' : { ...claims, ...(audience && { audience }) }
+  if (audience === undefined) return 'forged'
+  return now > expiresAt ? 'expired' : { ...claims, audience }
 }
 
 function isSame(expected: string, value: unknown): boolean {

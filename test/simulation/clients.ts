@@ -111,7 +111,7 @@ export class Clients {
     const { file_id: fileId } = created.body as { file_id: string }
     const uploaded = await this.#persistently('PUT /media/inputs/:file_id', {
       params: { file_id: fileId },
-      query: { size: String(size) },
+      query: { for: 'client', size: String(size) },
       headers: { 'content-length': String(size) },
     })
     const isThere = uploaded?.status === 200 || uploaded?.code === 'FILE_ALREADY_UPLOADED'

@@ -1,7 +1,8 @@
 /** The media store in memory: a local disk as a gateway sees it. */
 
 import { Readable } from 'node:stream'
-import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
+import type { LocalDisk, Upload } from '../../gateway/media-store/media-store.ts'
+import type { Audience } from '../../gateway/media-store/signed-url.ts'
 import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
 
@@ -34,8 +35,8 @@ export class MediaDisk {
         if (this.away) throw new Error('the disk is away')
         return effect()
       })
-    const address = ({ key, body }: { key: string; body?: { bytes: number } }) =>
-      Promise.resolve(`${MEDIA_URL}/media/${key}${body ? `?size=${body.bytes}` : ''}`)
+    const address = async ({ key, audience, body }: Pick<Upload, 'key' | 'audience' | 'body'>) =>
+      `${MEDIA_URL}/media/${key}?for=${audience}${body ? `&size=${body.bytes}` : ''}`
     return {
       kind: 'local disk',
       place: 'memory',
@@ -48,10 +49,11 @@ export class MediaDisk {
       downloadUrl: address,
       remove: (key) => call('remove media', () => this.#remove(key)),
       list: () => this.#list(),
-      check: (method, path, { size }) => ({
+      check: (method, path, { for: audience, size }) => ({
         method,
         path,
         expiresAt: Infinity,
+        audience: audience as Audience,
         ...(size !== undefined && { size: Number(size) }),
       }),
       stage: async (_body, { bytes = 1 }) => {

@@ -306,15 +306,17 @@ export class World {
     url: string,
     headers: Record<string, string> = {},
   ): Promise<MediaAnswer> {
-    const [kind, id, part] = new URL(url).pathname.split('/').slice(2)
+    const { pathname, searchParams } = new URL(url)
+    const [kind, id, part] = pathname.split('/').slice(2)
     const isInput = kind === 'inputs'
     const route = `${method} /media/${isInput ? 'inputs/:file_id' : 'outputs/:request_id/:part'}`
     const params: Record<string, string> = isInput
       ? { file_id: id! }
       : { request_id: id!, part: part! }
+    const query = Object.fromEntries(searchParams)
     const door = this.#frontDoor()
     return this.calls.toProcess(caller, door?.owner, route, () =>
-      door!.gateway.call(route, { params, headers }),
+      door!.gateway.call(route, { params, query, headers }),
     )
   }
 

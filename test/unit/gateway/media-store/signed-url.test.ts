@@ -8,13 +8,13 @@ import {
 import { fc } from '../../../support/basics/property.ts'
 
 const KEY = 'a key of the gateway'
-const unnamed = {
+const claims: Claims = {
   method: 'PUT',
   path: '/media/inputs/file_1',
   expiresAt: 10_000,
   size: 42,
-} as const
-const claims: Claims = { ...unnamed, audience: 'client' }
+  audience: 'client',
+}
 
 function queryOf(signed: string): Record<string, string> {
   return Object.fromEntries(new URL(signed, 'http://x').searchParams)
@@ -34,7 +34,10 @@ test('no part of it can be changed', () => {
   const query = queryOf(signPath(KEY, claims))
   assert.equal(check({ ...query, expires: '99999' }), 'forged')
   assert.equal(check({ ...query, size: '43' }), 'forged')
-  assert.equal(check({ expires: query.expires, signature: query.signature }), 'forged')
+  for (const name of ['size', 'signature', 'for']) {
+    const { [name]: _, ...others } = query
+    assert.equal(check(others), 'forged', name)
+  }
   assert.equal(check(query, 5_000, 'another key'), 'forged')
   const engine = queryOf(signPath(KEY, { ...claims, audience: 'engine' }))
   for (const [name, other] of [
@@ -49,13 +52,6 @@ test('no part of it can be changed', () => {
   assert.equal(check({ ...query, for: later.for }), 'forged', 'it is of another address')
   assert.equal(checkSignedQuery(KEY, 'GET', claims.path, query, 0), 'forged')
   assert.equal(checkSignedQuery(KEY, 'PUT', '/media/inputs/file_2', query, 0), 'forged')
-})
-
-test("gateways of 0.2.0 and newer ones accept each other's signatures", () => {
-  const older = queryOf(signPath(KEY, unnamed))
-  assert.deepEqual(check(older), unnamed)
-  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads only these
-  assert.deepEqual(read, older)
 })
 
 test('no query with another signature passes', () => {
