@@ -1,6 +1,6 @@
 /**
  * Gives each attempt at a request its own place for its outputs, so that no attempt overwrites what
- * another has stored. A gateway of 0.2.0 does not know places.
+ * another has stored.
  */
 
 /** With the upload of an output: the id of the attempt that made it. */

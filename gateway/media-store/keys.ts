@@ -11,7 +11,7 @@ export const outputsKey = (requestId: string): string => `outputs/${requestId}`
 export const placeKey = (requestId: string, place: string): string =>
   `${outputsKey(requestId)}/${place}`
 
-/** @param place absent for the only place, as with engines of 0.2.0 and buckets */
+/** @param place absent in signed addresses of uploads, in buckets, and for what 0.2.0 stored */
 export const outputKey = (requestId: string, part: OutputPart, place?: string): string =>
   `${place === undefined ? outputsKey(requestId) : placeKey(requestId, place)}/${part}`
 

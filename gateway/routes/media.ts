@@ -24,7 +24,7 @@ interface MediaDeps {
 }
 
 interface OutputRoute {
-  /** Has no place in addresses that gateways of 0.2.0 made, nor for outputs of engines of 0.2.0. */
+  /** What 0.2.0 stored has no place. */
   Params: { request_id: string; place?: string; part: OutputPart }
 }
 
@@ -91,17 +91,14 @@ function temporaryRoutes(app: FastifyInstance, deps: MediaDeps): void {
 function outputRoute(app: FastifyInstance, deps: MediaDeps, path: string): void {
   app.get<OutputRoute>(path, hidden, async (request, reply) => {
     const { request_id: requestId, place, part } = request.params
-    const address = {
-      key: outputKey(requestId, part, place),
-      audiences: ['client', 'engine'], // an engine reads an output that a later request separates
-    } as const
-    const { audience } = checkAddress(request, address, deps)
+    const key = outputKey(requestId, part, place)
+    // an engine reads an output that a later request separates
+    const { audience } = checkAddress(request, { key, audiences: ['client', 'engine'] }, deps)
     const row = await findRequest(deps.store, requestId)
     const isKept = row?.status === 'COMPLETED' && row.media_removed_at === null
     const stored = isKept ? storedPart(row, part) : undefined
     if (!stored) throw new ServiceError('NOT_FOUND')
     const { content_type: contentType, fileName } = stored
-    const key = outputKey(requestId, part, stored.place)
     return sendMedia(deps, request, reply, { audience, key, contentType, fileName })
   })
 }

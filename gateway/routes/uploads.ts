@@ -146,15 +146,17 @@ function outputRoutes(app: FastifyInstance, deps: UploadDeps): void {
   app.put<OutputRoute>('/media/outputs/:request_id/:part', hidden, async (request, reply) => {
     const { request_id: requestId, part } = request.params
     checkAddress(request, { key: outputKey(requestId, part), audiences: ['engine'] }, deps)
-    const { [ATTEMPT_HEADER]: attempt } = request.headers
-    const place = isPlace(attempt) ? attempt : undefined // engines of 0.2.0 send none
+    const { [ATTEMPT_HEADER]: place } = request.headers
+    if (!isPlace(place)) {
+      const message = `${ATTEMPT_HEADER} must be the id of an attempt.`
+      throw new ServiceError('INVALID_REQUEST', { message })
+    }
     const key = outputKey(requestId, part, place)
     await assertOpen(deps, requestId) // before the body is sent, where possible
     await deps.turns.alone(key, async (signal) => {
       await keepOutput(deps, await stageBody(deps, request, { signal }), { key, requestId })
     })
-    if (place !== undefined) reply.header(PLACE_HEADER, place)
-    return reply.send()
+    return reply.header(PLACE_HEADER, place).send()
   })
   app.post<RequestRoute>('/media/outputs/:request_id', hidden, (request, reply) =>
     adoptOutputs(deps, request, reply),

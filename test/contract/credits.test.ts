@@ -124,7 +124,7 @@ test('7.2 a request that the balance does not cover in the end fails, costs noth
     const { accountId, own, balance } = await meteredAccount(gateway, 12)
     const requestId = await own.submitted()
     const { upload_urls: urls } = gateway.broker.jobOf(requestId)
-    await gateway.call('PUT', urls.target!, { body: Buffer.from('target') })
+    await gateway.putOutput(urls.target!, 'target')
     await gateway.event('started', requestId)
     if (estimate !== null) await gateway.event('measured', requestId, { duration: estimate })
     await gateway.event('completed', requestId)

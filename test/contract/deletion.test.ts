@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import test from 'node:test'
-import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
@@ -83,8 +82,7 @@ test('extension: the engine working on a deleted request stops, and brings nothi
   assert.deepEqual(gateway.canceled, [requestId])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
   // An engine that does not know of the deletion carries on to the end.
-  const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
-  const late = await gateway.call('PUT', job.upload_urls.target!, { body: FILE_BYTES, headers })
+  const late = await gateway.putOutput(job.upload_urls.target!, FILE_BYTES)
   assertError(late, 'REQUEST_FINISHED')
   for (const type of ['started', 'measured', 'released', 'failed'] as const) {
     await gateway.event(type, requestId)

@@ -1,10 +1,11 @@
 /** Where inputs and outputs are stored, and how a slow disk affects them: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import type { Job } from '../../shared/messages.ts'
-import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import {
@@ -19,11 +20,8 @@ import { onDisk } from '../support/gateway/stored.ts'
 const result = async (gateway: Gateway, requestId: string) =>
   (await gateway.getResult(requestId)).json().data
 
-const put = (gateway: Gateway, job: Job, attemptId: string | null, text: string) =>
-  gateway.call('PUT', job.upload_urls.target!, {
-    body: Buffer.from(text),
-    headers: attemptId === null ? {} : { [ATTEMPT_HEADER]: attemptId },
-  })
+const put = (gateway: Gateway, job: Job, attemptId: string, text: string) =>
+  gateway.putOutput(job.upload_urls.target!, text, attemptId)
 
 /** Returns the paths of all outputs below their folder. */
 const outputsOnDisk = async (gateway: Gateway): Promise<string[]> =>
@@ -65,9 +63,11 @@ for (const kind of ['input', 'output'] as const) {
     const gateway = await startGateway(t)
     const job = gateway.broker.jobOf(await gateway.submitted())
     const created = await gateway.createFile()
-    const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target!
     const disk = holdPlacing(gateway)
-    const storing = gateway.call('PUT', url, { body: FILE_BYTES })
+    const storing =
+      kind === 'input'
+        ? gateway.call('PUT', created.json().upload_url, { body: FILE_BYTES })
+        : put(gateway, job, 'won', 'won')
     await disk.placing
     assert.equal((await gateway.call('GET', '/v1/account')).statusCode, 200)
     assert.equal((await gateway.createFile()).statusCode, 201)
@@ -139,7 +139,6 @@ test('outputs of an unknown attempt are found and removed, and the others stay',
   const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
   await gateway.uploadOutputs(job, { attemptId: 'unknown' })
-  await put(gateway, job, null, 'of an engine of 0.2.0')
   await gateway.uploadOutputs(job, { attemptId: 'won' })
   await completeWon(gateway, requestId, job)
   await sweep(gateway.deps)
@@ -153,30 +152,24 @@ test('outputs of an unknown attempt are found and removed, and the others stay',
   )
 })
 
-test('an engine of 0.2.0 names no attempt, so its outputs go where they used to', async (t) => {
-  const { gateway, requestId, job } = await start(t)
-  for (const [part, url] of Object.entries(job.upload_urls)) {
-    const reply = await gateway.call('PUT', url, { body: Buffer.from(part) })
-    assert.deepEqual([reply.statusCode, reply.headers[PLACE_HEADER]], [200, undefined])
+test('an output whose upload names no attempt is refused', async (t) => {
+  const { gateway, job } = await start(t)
+  for (const attemptId of ['', '../other']) {
+    assertError(await put(gateway, job, attemptId, 'x'), 'INVALID_REQUEST')
   }
-  await gateway.event('completed', requestId, { outputs: outputsOf(job) })
-  const { target } = await result(gateway, requestId)
-  assert.equal((await gateway.call('GET', target.url)).body, 'target')
-  await sweepOrphans(gateway.deps)
-  assert.equal((await gateway.call('GET', target.url)).body, 'target')
+  assert.deepEqual(await outputsOnDisk(gateway), [])
 })
 
-test("an address signed by a gateway of 0.2.0 leads to the output's place", async (t) => {
-  const { gateway, requestId, job } = await start(t)
-  await gateway.uploadOutputs(job, { attemptId: 'won' })
-  await completeWon(gateway, requestId, job)
-  const url = await gateway.disk.downloadUrl({
-    key: `outputs/${requestId}/target`,
-    audience: 'client',
-    expiresAt: gateway.clock.now() + DAY_MS,
-    fileName: 'a.wav',
-  })
-  assert.equal((await gateway.call('GET', url)).body, 'target')
+test('what 0.2.0 stored has no place, and is still served', async (t) => {
+  const { gateway, requestId } = await start(t)
+  const folder = join(gateway.folder, 'media', 'outputs', requestId)
+  await mkdir(folder, { recursive: true })
+  for (const part of ['target', 'residual']) await writeFile(join(folder, part), part)
+  await gateway.event('completed', requestId) // without places and peaks
+  await sweepOrphans(gateway.deps)
+  const { target } = await result(gateway, requestId)
+  assert.equal((await gateway.call('GET', target.url)).body, 'target')
+  assertError(await gateway.call('GET', peaksOf(requestId)), 'NOT_FOUND')
 })
 
 const peaksOf = (requestId: string) => `${API}/requests/${requestId}/peaks`
@@ -231,13 +224,4 @@ test('who may read the result may read them, for as long', async (t) => {
   await sweep(gateway.deps)
   assertError(await gateway.call('GET', path), 'NOT_FOUND')
   assert.ok((await gateway.call('GET', address)).statusCode >= 400)
-})
-
-test('an engine that knows no peaks completes requests as before, without any', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await gateway.submitted()
-  await gateway.event('started', requestId)
-  await gateway.event('completed', requestId)
-  assert.equal((await gateway.getResult(requestId)).statusCode, 200)
-  assertError(await gateway.call('GET', peaksOf(requestId)), 'NOT_FOUND')
 })

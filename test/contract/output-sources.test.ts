@@ -53,11 +53,9 @@ test('if the media has a picture, only the sound is the source', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await gateway.submitted()
   const job = gateway.broker.jobOf(requestId)
-  for (const part of Object.keys(job.upload_urls) as (keyof typeof job.upload_urls)[]) {
-    await gateway.call('PUT', job.upload_urls[part]!, { body: Buffer.from(part) })
-  }
+  await gateway.uploadOutputs(job)
   const video = { content_type: 'video/mp4', extension: 'mp4', bytes: 4 }
-  const { target, residual } = outputsOf(job)
+  const { target, residual } = outputsOf(job, ATTEMPT_ID)
   await gateway.event('started', requestId)
   await gateway.event('completed', requestId, {
     outputs: { target: { ...target, video }, residual: { ...residual, video } },

@@ -146,7 +146,7 @@ test('3 the media of failed and canceled requests is removed', async (t) => {
   const [failed, canceled] = [await gateway.submitted(), await gateway.submitted()]
   for (const requestId of [failed, canceled]) {
     const { upload_urls: urls } = gateway.broker.jobOf(requestId)
-    await gateway.call('PUT', urls.target!, { body: Buffer.from('half the work') })
+    await gateway.putOutput(urls.target!, 'half the work')
     await gateway.event('started', requestId)
   }
   await sweep(gateway.deps)
@@ -168,7 +168,7 @@ test('3 an output written while its request fails leaves nothing behind', async 
     await sweep(gateway.deps)
     return stage(...args)
   }
-  const late = await gateway.call('PUT', urls.target!, { body: Buffer.from('late') })
+  const late = await gateway.putOutput(urls.target!, 'late')
   assertError(late, 'REQUEST_FINISHED')
   assert.deepEqual(await outputsOnDisk(gateway), [])
 })

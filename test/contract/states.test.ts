@@ -313,7 +313,7 @@ test('extension: the engine of a canceled request gets the cancel, even one that
   await gateway.event('started', late)
   assert.deepEqual(gateway.canceled, [running, late])
   assert.equal(await stateOf(gateway, late), 'FAILED')
-  const reply = await gateway.call('PUT', urls.target!, { body: Buffer.from('x') })
+  const reply = await gateway.putOutput(urls.target!, 'x')
   assertError(reply, 'REQUEST_FINISHED')
 })
 

@@ -7,8 +7,14 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'node:test'
+import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
-import { FILE_BYTES, type Gateway, startGateway } from '../support/gateway/start-gateway.ts'
+import {
+  ATTEMPT_ID,
+  FILE_BYTES,
+  type Gateway,
+  startGateway,
+} from '../support/gateway/start-gateway.ts'
 import { onDisk } from '../support/gateway/stored.ts'
 
 async function createFile(gateway: Gateway, fields: object = {}) {
@@ -59,13 +65,13 @@ test('7 a chunked body is accepted if its length is right, and counted', async (
 })
 
 /** Opens an upload over a socket of its own; it sends bytes on demand. */
-async function openUpload(gateway: Gateway, file: { url: string }) {
+async function openUpload(gateway: Gateway, file: { url: string }, header = '') {
   const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
   const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
   socket.write(
     `PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
-      `Content-Length: ${FILE_BYTES.length}\r\n\r\n`,
+      `${header}Content-Length: ${FILE_BYTES.length}\r\n\r\n`,
   )
   const answer = socket.toArray().then((pieces) => pieces.join(''))
   answer.catch(() => undefined) // rejects if the upload is broken off
@@ -188,15 +194,15 @@ test('7 an output is written by one engine at a time; another has to retry', asy
     return staged
   }
   const oneBegun = untilBegun(gateway, 1)
-  const one = await openUpload(gateway, { url })
+  const one = await openUpload(gateway, { url }, `${ATTEMPT_HEADER}: ${ATTEMPT_ID}\r\n`)
   one.send('RIFF')
   await oneBegun
-  const refused = await gateway.call('PUT', url, { body: FILE_BYTES })
+  const refused = await gateway.putOutput(urls.target!, FILE_BYTES)
   assertError(refused, 'RATE_LIMITED')
   assert.equal(refused.headers['retry-after'], '1')
   one.breakOff()
   await brokenOff
-  assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
+  assert.equal((await gateway.putOutput(urls.target!, FILE_BYTES)).statusCode, 200)
 })
 
 test('7 an upload that would fill the disk is refused', async (t) => {

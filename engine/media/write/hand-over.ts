@@ -49,6 +49,6 @@ export class HandOver {
       'content-length': '0',
     }
     const response = await send(url, { method: 'POST', headers, retryPolicy, signal })
-    return response.status === 404 || response.status === 405 ? null : response
+    return response.status === 404 ? null : response
   }
 }

@@ -163,6 +163,7 @@ function withActions(opened: Opened) {
     completed: bound(completed),
     failed: bound(failed),
     firstRequest: bound(firstRequest),
+    putOutput: bound(putOutput),
     uploadOutputs: bound(uploadOutputs),
     statusOf: bound(statusOf),
     getResult: bound(getResult),
@@ -448,7 +449,7 @@ export async function firstRequest({ store, publish }: Opened): Promise<string> 
 
 /**
  * Returns the outputs that an engine would report for a source without video.
- * @param place the attempt that has stored them; engines of 0.2.0 name none
+ * @param place the attempt that has stored them; absent as in a bucket
  */
 export function outputsOf(job: Job, place?: string): EventOutputs {
   const files = Object.keys(job.upload_urls)
@@ -477,6 +478,14 @@ async function complete(
   return job
 }
 
+/** Sends an output to its signed address as an engine would. */
+const putOutput = (
+  { call }: Caller,
+  url: string,
+  content: string | Buffer,
+  attemptId: string = ATTEMPT_ID,
+) => call('PUT', url, { body: Buffer.from(content), headers: { [ATTEMPT_HEADER]: attemptId } })
+
 /** Uploads outputs as an engine would; each is the name of its part, or `content`. */
 async function uploadOutputs(
   gateway: Opened,
@@ -484,8 +493,7 @@ async function uploadOutputs(
   { attemptId = ATTEMPT_ID, content }: { attemptId?: string; content?: string | Buffer } = {},
 ): Promise<void> {
   for (const [part, url] of Object.entries(job.upload_urls)) {
-    const body = Buffer.from(content ?? part)
-    const reply = await gateway.call('PUT', url, { body, headers: { [ATTEMPT_HEADER]: attemptId } })
+    const reply = await putOutput(gateway, url, content ?? part, attemptId)
     assert.equal(reply.statusCode, 200, reply.body)
     assert.equal(reply.headers[PLACE_HEADER], attemptId)
   }
