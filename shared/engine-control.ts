@@ -165,7 +165,7 @@ export function connectEngine(address: string, { tls, name: certificateName }: E
         }),
     )
   return {
-    describe: async () => withModels(await call('Describe', {})),
+    describe: () => call<EngineDescription>('Describe', {}),
     stats: () => runTraced('WatchStats', (metadata) => firstStats(client, metadata)),
     async cancel(requestId: string) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
@@ -226,13 +226,6 @@ export function engineProblem(error: unknown): EngineProblem {
     return { kind: 'old', message: 'Its version has no such call: upgrade it.' }
   }
   return { kind: 'away', message: said }
-}
-
-/** Fills in the models: an engine of 0.2.0 describes only one, which answers text. */
-const withModels = (described: EngineDescription): EngineDescription => {
-  if (described.models.length > 0) return described
-  const model: DescribedModel = { ...described.model, answers: 'text', stems: [] }
-  return { ...described, model, models: [model] }
 }
 
 /**

@@ -48,17 +48,6 @@ test('an engine that listens everywhere is reached by the name of its host', asy
   assert.equal(address.split(':')[0], hostname())
 })
 
-test('an engine of 0.2.0 has one model, which answers text', async (t) => {
-  const model = { name: 'mini', summary: 'Small.', sample_rate: 0 }
-  const client = await start(t, { describe: () => ({ engine_id: 'e', model }) as never })
-  const described = await client.describe()
-  assert.deepEqual(
-    described.models.map(({ name, answers, stems }) => ({ name, answers, stems })),
-    [{ name: 'mini', answers: 'text', stems: [] }],
-  )
-  assert.deepEqual(described.model, described.models[0])
-})
-
 test('an engine describes all its models', async (t) => {
   const [htdemucs, mini] = [
     { name: 'htdemucs', answers: 'stems', stems: ['drums', 'vocals'] },
