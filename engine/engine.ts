@@ -74,7 +74,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {
       ...parts,
-      attempts: deliveries + (job.interruptions ?? 0),
+      attempts: deliveries + job.interruptions,
       tagger: tagger && tagger.config,
       log: log.child({ requestId: job.request_id, attemptId }),
       onDeviceFailed: () => health.jobFailed(),

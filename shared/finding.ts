@@ -39,7 +39,7 @@ const QUALITIES = ['good', 'fair', 'poor'] as const
 /** A model's finding about a prompt; empty if the model reports none. */
 export const Finding = Type.Object({
   ...recognitionFields,
-  /** The name of the model that made the target. Absent in events of 0.2.0. */
+  /** The name of the model that made the target. Absent in outputs that 0.2.0 stored. */
   model: Type.Optional(Text),
   state: Type.Optional(
     Type.Enum([...STATES], {

@@ -76,16 +76,16 @@ export const Job = Type.Object({
   priority: Type.Optional(Type.Enum([...PRIORITIES])),
   /**
    * How many earlier attempts engines released, not counting drains. Each was a delivery of another
-   * job. Absent in jobs of older gateways.
+   * job.
    */
-  interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
+  interruptions: Type.Integer({ minimum: 0 }),
   source: Source,
   /** Signed addresses that each take one PUT of any length; a list of sounds has none. */
   upload_urls: Type.Object({
     ...optional(FIRST_OUTPUTS, Type.String()),
     ...optional(FURTHER_TARGETS, Type.String()),
     ...optional(FURTHER_VIDEOS, Type.String()),
-    /** For the peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
+    /** For the peaks of all outputs, to draw them. */
     peaks: Type.Optional(Type.String()),
     /** Absent if nobody asked for one, or the gateway is of an earlier version. */
     preview: Type.Optional(Type.String()),
@@ -112,8 +112,8 @@ export const Job = Type.Object({
    * for a preview, if the media is short, or from older gateways.
    */
   live_preview_urls: Type.Optional(Type.Array(Type.String())),
-  /** Whether the gateway reads measurements in `started`. Absent if it is of an earlier version. */
-  start_may_measure: Type.Optional(Type.Boolean()),
+  /** Lets engines up to 0.4.0 state measurements in `started`, as later ones always do. */
+  start_may_measure: Type.Optional(Type.Literal(true)),
 })
 
 /** A part of one request that an engine may store. */
@@ -156,7 +156,7 @@ const storedFile = (contentType: string) =>
     bytes: Type.Integer({ minimum: 0, maximum: OUTPUT_FILE_BYTES_MAX }),
     /**
      * Where the gateway stored it; see `output-places.ts`. Absent if there is only one place, as in
-     * 0.2.0.
+     * a bucket, and if 0.2.0 stored it.
      */
     place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
   })
@@ -185,7 +185,7 @@ const measuredFields = {
     maximum: MEASURED_SECONDS_MAX,
     description: 'duration of the media in seconds, according to its packets',
   }),
-  /** Estimated size of the outputs in bytes. Engines of 0.2.0 do not send it. */
+  /** Estimated size of the outputs in bytes. Absent if there are none. */
   output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * OUTPUT_FILE_BYTES_MAX })),
 }
 
@@ -197,7 +197,7 @@ const EventOutputs = Type.Object({
   ...optional(FURTHER_TARGETS, Target),
   peaks: Type.Optional(storedFile('^application/json$')),
   preview: Type.Optional(storedFile('^audio/ogg$')),
-  /** Absent in events of earlier versions, whose outputs may be clipped. */
+  /** Absent in outputs that 0.2.0 stored, which may be clipped. */
   ...gainField,
 })
 
@@ -217,8 +217,7 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('released'),
     ...eventFields,
-    /** Absent in events of earlier versions, which means an interruption. */
-    cause: Type.Optional(Type.Enum(['drain', 'outage', 'interruption'])),
+    cause: Type.Enum(['drain', 'outage', 'interruption']),
   }),
   Type.Object({ type: Type.Literal('measured'), ...eventFields, ...measuredFields }),
   Type.Object({
@@ -266,8 +265,7 @@ export const Progress = Type.Object({
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * Lower bound on the seconds left, from encoding the video. Absent if unknown, or from older
-   * engines.
+   * Lower bound on the seconds left, from encoding the video. Absent if unknown.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
   /**

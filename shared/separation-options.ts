@@ -65,19 +65,13 @@ export const SeparationOptions = Type.Object(
     chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
-    /**
-     * Number of the media's audio track, from 1; if absent, the engine chooses. Engines of 0.2.0
-     * return such a job to the queue.
-     */
+    /** Number of the media's audio track, from 1; if absent, the engine chooses. */
     audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
-    /** The prompts after the first. Engines of 0.2.0 return a job with any to the queue. */
+    /** The prompts after the first. */
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
     ),
-    /**
-     * The model that answers all prompts; `auto` if absent. Engines of 0.2.0 return a job that has
-     * one to the queue.
-     */
+    /** The model that answers all prompts; `auto` if absent. */
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
     /**
      * The output that people keep; the targets if absent. Engines of 0.4.0 return a job that has

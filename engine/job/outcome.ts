@@ -71,7 +71,7 @@ export function failureOf(error: unknown, attempts: number): Failure | null {
 
 const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
 
-type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
+type ReleaseCause = Extract<Event, { type: 'released' }>['cause']
 
 /**
  * Returns why a job is released. A drain, an outage of the media store, or a disk that others have

@@ -88,10 +88,9 @@ export async function separateJob(
   const deps = withDeviceMeter(unmetered)
   const reporter = createReporter(job, attemptId, deps)
   // No other event may precede it.
-  const start = new StartReport(reporter.event('started'), {
-    mayWait: job.start_may_measure === true,
-    publish: (event) => publishUntilStored(event, deps, signal),
-  })
+  const start = new StartReport(reporter.event('started'), (event) =>
+    publishUntilStored(event, deps, signal),
+  )
   let folder: string | null = null
   try {
     const into = (folder = await deps.media.makeFolder(deps.config.scratchFolder))

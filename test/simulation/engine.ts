@@ -84,7 +84,7 @@ export function startEngine(parts: EngineParts) {
           reportSuccess: () => undefined,
           isAway: async () => parts.storeIsAway(),
         },
-        attempts: deliveries + (job.interruptions ?? 0),
+        attempts: deliveries + job.interruptions,
         onDeviceFailed: () => undefined,
         onSeparated: () => undefined,
         onFailed: () => undefined,

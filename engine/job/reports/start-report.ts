@@ -1,6 +1,6 @@
 /**
  * Reports the start of an attempt and the measurements of its media, in a single event if the
- * measurements arrive soon and the gateway supports that.
+ * measurements arrive soon.
  */
 
 import type { Event } from '../../../shared/messages.ts'
@@ -11,24 +11,19 @@ export type Measurements = Pick<Extract<Event, { type: 'measured' }>, 'duration'
 /** How long the start waits for measurements; meanwhile clients see the request in the queue. */
 const WAIT_MS_MAX = 100
 
-interface StartReportOptions {
-  /** Whether the start may wait for measurements; otherwise it is published at once. */
-  mayWait: boolean
-  publish: (event: StartedEvent) => Promise<void>
-}
+type Publish = (event: StartedEvent) => Promise<void>
 
 export class StartReport {
   readonly #event: StartedEvent
-  readonly #publish: StartReportOptions['publish']
-  readonly #timer: NodeJS.Timeout | undefined
+  readonly #publish: Publish
+  readonly #timer: NodeJS.Timeout
   #stored: Promise<void> | undefined
 
   /** @param event created at the start of the attempt */
-  constructor(event: StartedEvent, { mayWait, publish }: StartReportOptions) {
+  constructor(event: StartedEvent, publish: Publish) {
     this.#event = event
     this.#publish = publish
-    if (mayWait) this.#timer = setTimeout(() => void this.stored(), WAIT_MS_MAX)
-    else void this.stored()
+    this.#timer = setTimeout(() => void this.stored(), WAIT_MS_MAX)
   }
 
   /** Whether nothing has been published yet, so that measurements can still be included. */

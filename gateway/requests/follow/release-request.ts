@@ -43,7 +43,7 @@ export async function releaseRequest(
 ): Promise<FinishedRequest | 'queued' | null> {
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
-  const isInterrupted = cause !== 'drain' && cause !== 'outage'
+  const isInterrupted = cause === 'interruption'
   const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
   if (interruptions >= INTERRUPTIONS_MAX) {
     const message = interruptedTooOften(interruptions)

@@ -27,6 +27,7 @@ export const makeJob = (requestId: string, url = '', more: Partial<Job> = {}): J
   created_at: '',
   prompt: 'x',
   options: DEFAULT_OPTIONS,
+  interruptions: 0,
   source: { kind: 'file', url, file_name: '' },
   upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
   ...more,

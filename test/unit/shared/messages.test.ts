@@ -22,6 +22,7 @@ const job: Job = {
   created_at: AT,
   prompt: 'a dog 🐕',
   options: DEFAULT_OPTIONS,
+  interruptions: 0,
   source: { kind: 'file', url: 'http://127.0.0.1/x', file_name: 'dog.wav' },
   upload_urls: {
     target: 'http://127.0.0.1/t',

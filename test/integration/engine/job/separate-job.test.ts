@@ -49,8 +49,6 @@ interface Setting {
   scratchIsFull?: boolean
   mediaSecondsMax?: number
   options?: Partial<SeparationOptions>
-  /** Whether the gateway accepts measurements in `started`. */
-  startMayMeasure?: boolean
   /** Whether the job asks for a list of sounds. */
   lists?: boolean
   publish?: (event: Event) => Promise<void>
@@ -66,7 +64,6 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     scratchIsFull = false,
     mediaSecondsMax = 60,
     options = {},
-    startMayMeasure = false,
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
@@ -119,7 +116,6 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     onDeviceFailed: () => void (seen.deviceFailed += 1),
   }
   const job = makeJob('r', url, {
-    start_may_measure: startMayMeasure,
     options: { ...DEFAULT_OPTIONS, ...options },
     ...(setting.lists && { options: soundsOptions({}), upload_urls: {} }),
   })
@@ -162,33 +158,34 @@ for (const [fails, tries, trouble, end] of FAILURES) {
   })
 }
 
+/** Lists the types of events, with the length of the media if an event states it. */
+const measuredIn = (events: readonly Event[]) =>
+  events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
+
 test('media of more samples than allowed is refused once it is measured', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
   const dense = wavBytes([noise(0.6, 768_000)], 768_000)
   const { events } = await serveJob(t, {
     answers: [(_, response) => void response.end(dense)],
     mediaSecondsMax: 1,
     fails: new Error('nothing is decoded'),
   })
-  assert.deepEqual(
-    events.map((event) => (event.type === 'failed' ? event.error.code : event.type)),
-    ['started', 'measured', 'MEDIA_TOO_LONG'],
-  )
+  assert.deepEqual(measuredIn(events), [
+    ['started', 0.6],
+    ['failed', undefined],
+  ])
   assert.deepEqual(events.at(-1)?.logs, []) // decoding begins by logging what it decodes
 })
 
-/** Lists the types of events, with the length of the media if an event states it. */
-const measuredIn = (events: readonly Event[]) =>
-  events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
-
 test('a job that asks what is in media reports the sounds, and stores nothing', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
   const { outcome, events, reports, successes } = await serveJob(t, {
     lists: true,
     answers: [giveSource, away],
   })
   assert.equal(outcome, 'completed')
   assert.deepEqual(measuredIn(events), [
-    ['started', undefined],
-    ['measured', 1],
+    ['started', 1],
     ['completed', 1],
   ])
   assert.ok(events.every((event) => !('output_bytes' in event)))
@@ -203,21 +200,14 @@ test('a job that asks what is in media reports the sounds, and stores nothing', 
   assert.ok(reports.length > 0)
 })
 
-test('the start states the length of the media, if the gateway reads it there', async (t) => {
+test('the start states the length of the media', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] }) // gives the measurement all the time it needs
-  const { events } = await serveJob(t, { startMayMeasure: true })
+  const { events } = await serveJob(t, {})
   assert.deepEqual(measuredIn(events), [
     ['started', 1],
     ['completed', 1],
   ])
   assert.ok(events[0]?.type === 'started' && events[0].output_bytes! > 0)
-  const older = await serveJob(t, {})
-  const expected = [
-    ['started', undefined],
-    ['measured', 1],
-    ['completed', 1],
-  ]
-  assert.deepEqual(measuredIn(older.events), expected)
 })
 
 test('the start does not wait for slow media', async (t) => {
@@ -227,18 +217,14 @@ test('the start does not wait for slow media', async (t) => {
     if (type === 'started') started()
   }
   const giveLate: RequestListener = (_, response) => void isStarted.then(() => response.end(WAV))
-  const { events } = await serveJob(t, {
-    startMayMeasure: true,
-    answers: [giveLate, takeOutput],
-    publish,
-  })
+  const { events } = await serveJob(t, { answers: [giveLate, takeOutput], publish })
   const types = events.map(({ type }) => type)
   assert.deepEqual(types, ['started', 'measured', 'completed'])
 })
 
 test('a job that fails before its media is measured still reports its start first', async (t) => {
   const notFound: RequestListener = (_, response) => void response.writeHead(404).end()
-  const { events } = await serveJob(t, { startMayMeasure: true, answers: [notFound] })
+  const { events } = await serveJob(t, { answers: [notFound] })
   assert.deepEqual(
     events.map(({ type }) => type),
     ['started', 'failed'],
