@@ -46,7 +46,6 @@ export async function openOutputs(
     videoPath: hasVideo ? sourcePath : null,
     soundIndex: mixture.streamIndex,
     track: mixture.track,
-    hasPeaks: job.upload_urls.peaks !== undefined,
     hasPreview: job.upload_urls.preview !== undefined,
     onLivePart: live?.add,
     signal,

@@ -24,8 +24,6 @@ export interface SoundsOptions {
   encoding: EncoderOptions
   /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
-  /** Whether peaks are written with them. */
-  hasPeaks: boolean
   /** Whether a preview is written with the peaks, and a live preview before it. */
   hasPreview: boolean
   isLive?: boolean
@@ -44,7 +42,7 @@ export interface SoundFiles {
   /** In decibels, the same for every file. */
   gainDb: number
   sounds: ReadonlyMap<OutputName, LocalFile>
-  peaks: LocalFile | null
+  peaks: LocalFile
   preview: LocalFile | null
   /** Why a requested preview is missing; null otherwise. */
   previewProblem: string | null
@@ -56,7 +54,7 @@ export class OutputSounds {
   readonly #folder: string
   readonly #stop = new AbortController()
   readonly #writers = new Map<OutputName, OutputWriter>()
-  readonly #peaks: Peaks | null
+  readonly #peaks: Peaks
   #preview: Preview | null = null
   readonly #mix = new Mix()
   /** The index of each prompt's target. */
@@ -66,9 +64,9 @@ export class OutputSounds {
   /** The latest call of `write` or `finish`. */
   #latest: Promise<unknown> = Promise.resolve()
 
-  private constructor({ names, folder, encoding, hasPeaks }: SoundsOptions) {
+  private constructor({ names, folder, encoding }: SoundsOptions) {
     this.#folder = folder
-    this.#peaks = hasPeaks ? new Peaks(names, encoding) : null
+    this.#peaks = new Peaks(names, encoding)
   }
 
   static async open(options: SoundsOptions): Promise<OutputSounds> {
@@ -128,7 +126,7 @@ export class OutputSounds {
   }
 
   #collect(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {
-    this.#peaks?.add(name, planes)
+    this.#peaks.add(name, planes)
     this.#preview?.add(name, planes)
   }
 
@@ -147,14 +145,14 @@ export class OutputSounds {
     const gain = factorOf(gainDb)
     const writers = [...this.#writers]
     const preview = await this.#preview?.finish()
-    const [peaks, ...sounds] = await allSettledOrThrow<LocalFile | null>([
-      this.#peaks && this.#writePeaks(this.#peaks.toJson(gain, preview?.index)),
+    const [peaks, ...sounds] = await allSettledOrThrow<LocalFile>([
+      this.#writePeaks(this.#peaks.toJson(gain, preview?.index)),
       ...writers.map(([, writer]) => writer.finish(gain)),
     ])
     return {
       gainDb,
       sounds: new Map(writers.map(([name], i) => [name, sounds[i]!])),
-      peaks: peaks ?? null,
+      peaks: peaks!,
       preview: preview?.file ?? null,
       previewProblem: this.#preview?.problem ?? null,
       liveProblem: this.#preview?.liveProblem ?? null,

@@ -65,8 +65,8 @@ export class Outputs {
   /** Opens all files; a video that needs it is transcoded at the same time. */
   static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
     const outputs = new Outputs(options)
-    const { names, folder, encoding, hasPeaks, hasPreview, videoPath } = options
-    const what = { hasPeaks, hasPreview, isLive: options.onLivePart !== undefined }
+    const { names, folder, encoding, hasPreview, videoPath } = options
+    const what = { hasPreview, isLive: options.onLivePart !== undefined }
     const sounds = { names, folder, encoding, ...what, hasTracks: videoPath !== null }
     try {
       outputs.#sounds = await threads.open(sounds, outputs.#signal)
@@ -96,23 +96,21 @@ export class Outputs {
    */
   async finish(store: Store): Promise<OutputsResult> {
     const finished = await this.#sounds.finish()
-    const { gainDb, sounds, previewProblem, liveProblem } = finished
+    const { gainDb, sounds, preview: previewFile, previewProblem, liveProblem } = finished
     const { log } = this.#options
     if (previewProblem !== null) log(`No preview could be made: ${previewProblem}.`)
     if (liveProblem !== null) log(`The live preview ended early: ${liveProblem}.`)
     this.#encoding.end()
-    const storeSome = (part: 'peaks' | 'preview') =>
-      finished[part] ? storeFile(part, finished[part], store) : null
     const [peaks, preview, ...stored] = await allSettledOrThrow<OutputsResult['target'] | null>([
-      storeSome('peaks'),
-      storeSome('preview'),
+      storeFile('peaks', finished.peaks, store),
+      previewFile && storeFile('preview', previewFile, store),
       ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
     ])
     this.#videoProcess?.close()
     const outputs = [...sounds.keys()].map((name, i) => [name, stored[i]])
     return {
       ...(Object.fromEntries(outputs) as OutputsResult),
-      ...(peaks && { peaks }),
+      peaks: peaks!,
       ...(preview && { preview }),
       gain_db: gainDb,
     }

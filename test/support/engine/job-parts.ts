@@ -29,7 +29,7 @@ export const makeJob = (requestId: string, url = '', more: Partial<Job> = {}): J
   options: DEFAULT_OPTIONS,
   interruptions: 0,
   source: { kind: 'file', url, file_name: '' },
-  upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
+  upload_urls: { target: url, residual: url, target_video: url, residual_video: url, peaks: url },
   ...more,
 })
 

@@ -28,7 +28,6 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
     encoding: { format, sampleRate, channels },
     videoPath,
     soundIndex: 1,
-    hasPeaks: true,
     hasPreview: true,
     signal: new AbortController().signal,
     log: () => undefined,

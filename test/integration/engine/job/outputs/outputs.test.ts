@@ -33,7 +33,7 @@ const soundsEqualTo = (wave: Float32Array = planes[0]!): SeparatedSounds => ({
 
 interface Options {
   format?: 'wav' | 'flac'
-  hasPeaks?: boolean
+  hasPreview?: boolean
   signal?: AbortSignal
   into?: string
 }
@@ -42,7 +42,7 @@ function openOutputs(
   videoPath: string | null,
   {
     format = 'wav',
-    hasPeaks = false,
+    hasPreview = false,
     signal = new AbortController().signal,
     into = folder,
   }: Options = {},
@@ -55,8 +55,7 @@ function openOutputs(
     names: NAMES,
     videoPath,
     soundIndex: 1,
-    hasPeaks,
-    hasPreview: hasPeaks,
+    hasPreview,
     signal,
     log: (line: string) => lines.push(line),
     onVideoProgress: (progress: VideoProgress) => pictures.push(progress),
@@ -84,7 +83,7 @@ test('each file is stored once it is complete: sound, and video if there is a pi
     bytesOf.set(part, (await stat(file)).size)
     return 'a-place'
   })
-  const parts = ['residual', 'residual_video', 'target', 'target_video']
+  const parts = ['peaks', 'residual', 'residual_video', 'target', 'target_video']
   assert.deepEqual([...bytesOf.keys()].sort(), parts)
   assert.equal(target.bytes, bytesOf.get('target'))
   assert.equal(residual.video?.bytes, bytesOf.get('residual_video'))
@@ -112,7 +111,7 @@ test("a picture that can't be processed does not cost the sound, and is logged",
       parts.push(part)
       return undefined
     })
-    assert.deepEqual(parts.sort(), ['residual', 'target'])
+    assert.deepEqual(parts.sort(), ['peaks', 'residual', 'target'])
     assert.deepEqual([target.video, residual.video], [undefined, undefined])
     assert.match(lines.join('\n'), reason)
   }
@@ -131,7 +130,7 @@ test('an error of storing is thrown once all work has stopped', async () => {
 test('outputs whose thread has ended are lost, which is not the fault of their job', async () => {
   const own = new OutputThreads()
   const encoding = { format: 'wav', sampleRate: RATE, channels: 1 } as const
-  const what = { hasPeaks: false, hasPreview: false, isLive: false, hasTracks: false }
+  const what = { hasPreview: false, isLive: false, hasTracks: false }
   const options = { names: NAMES, folder, encoding, ...what }
   const sounds = await own.open(options, new AbortController().signal)
   await own.stop()
@@ -141,7 +140,7 @@ test('outputs whose thread has ended are lost, which is not the fault of their j
 
 test('a failure at the end leaves no file open', async (t) => {
   const own = temporaryFolder(t)
-  const outputs = await openOutputs(null, { hasPeaks: true, into: own }).opened
+  const outputs = await openOutputs(null, { hasPreview: true, into: own }).opened
   await outputs.write(soundsEqualTo(new Float32Array(2 ** 21).fill(2))) // more than memory may hold
   await rm(own, { recursive: true }) // the end rewrites files whose samples clip
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
@@ -168,7 +167,7 @@ test('aborting in the middle of a picture stops everything', async () => {
 })
 
 test('the peaks of the mixture and every output are stored last', async () => {
-  const outputs = await openOutputs(null, { hasPeaks: true }).opened
+  const outputs = await openOutputs(null).opened
   await outputs.write(soundsEqualTo())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
@@ -183,7 +182,7 @@ test('the peaks of the mixture and every output are stored last', async () => {
 for (const format of ['wav', 'flac'] as const) {
   test(`if one output of ${format} clips near the end, all are lowered alike, from the first sample`, async () => {
     const path = await makeVideo('loud.mp4', 'mp4', {})
-    const outputs = await openOutputs(path, { hasPeaks: true, format }).opened
+    const outputs = await openOutputs(path, { hasPreview: true, format }).opened
     const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
     await outputs.write(soundsEqualTo(quiet))
     const both = quiet.map((x, i) => x + loud[i]!)

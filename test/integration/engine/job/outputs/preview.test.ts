@@ -47,7 +47,6 @@ const openOutputs = (sampleRate: number, channels: number, isLive = false) =>
     folder,
     encoding: { format: 'wav', sampleRate, channels },
     hasTracks: false,
-    hasPeaks: true,
     hasPreview: true,
     isLive,
   })
