@@ -30,7 +30,6 @@ export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further', 'b
 export type JobQueue = (typeof JOB_QUEUE_NAMES)[number]
 
 export const JOBS = { stream: 'JOBS' }
-/** That of `first` comes first: the earliest version's reads all jobs until it is updated. */
 export const JOB_QUEUES = {
   first: { stream: JOBS.stream, subject: 'jobs.separate', consumer: 'engines' },
   further: { stream: JOBS.stream, subject: 'jobs.further', consumer: 'engines-further' },
