@@ -22,7 +22,7 @@ interface PlainPlayerProps {
 export function PlainPlayer({ request, result, readPeaks }: PlainPlayerProps) {
   const [peaks, setPeaks] = useState<Peaks | null>(null)
   useEffect(() => {
-    // without them, as from an older engine, there are only players
+    // without them, as in requests that 0.2.0 served, there are only players
     readPeaks()
       .then(setPeaks)
       .catch(() => undefined)
