@@ -97,9 +97,14 @@ test('whoever could not be signed out is told so, and loses nothing', async (t) 
   const { gateway, url } = await startReachable(t)
   const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
   await chooseExample(page)
+  await page.evaluate(() => {
+    const overHttp2 = { get: () => '' }
+    Object.defineProperty(Response.prototype, 'statusText', overHttp2)
+  })
   const signOut = page.getByRole('button', { name: 'Sign out' })
   const failures: Record<string, (route: Route) => Promise<void>> = {
-    'Not signed out: Service Unavailable': (route) => route.fulfill({ status: 503 }),
+    'Not signed out: The service answered with status 503.': (route) =>
+      route.fulfill({ status: 503 }),
     'does not answer.': (route) => route.abort(),
   }
   for (const [problem, fail] of Object.entries(failures)) {
@@ -113,6 +118,20 @@ test('whoever could not be signed out is told so, and loses nothing', async (t) 
   await signOut.click()
   await page.getByLabel('API key').waitFor()
   await page.reload()
+  await page.getByLabel('API key').waitFor()
+})
+
+test('a tab is signed out although another one has replaced its session', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
+  const formIsThere = (tab: Page) =>
+    tab.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+  await formIsThere(page)
+  const other = await page.context().newPage()
+  other.once('dialog', (dialog) => void dialog.accept())
+  await other.goto(`${url}/#code=${await newCode(gateway)}`)
+  await formIsThere(other)
+  await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('API key').waitFor()
 })
 
