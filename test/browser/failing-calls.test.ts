@@ -14,6 +14,7 @@ import {
   assertAccessible,
   chooseExample,
   drop,
+  idOf,
   nextInput,
   separate,
   SPEECH_OVER_PIANO,
@@ -135,10 +136,16 @@ test('a tab is signed out although another one has replaced its session', async 
   await page.getByLabel('API key').waitFor()
 })
 
-test('a browser that opens no cache shows requests all the same', async (t) => {
+test('a browser whose cache is slow, or that opens none, shows requests all the same', async (t) => {
   const page = await openWithKey(t, browser, await startReachable(t))
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
+  await page.evaluate(() => (Cache.prototype.put = () => new Promise(() => {})))
+  await separate(page)
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+  await page.getByRole('button', { name: 'New separation' }).click()
   await page.evaluate(() => {
     CacheStorage.prototype.open = () => Promise.reject(new DOMException('no', 'SecurityError'))
   })
@@ -308,6 +315,25 @@ test('nobody listens to a file that was replaced during its upload', async (t) =
   release()
   await page.locator('button:enabled', { hasText: 'What is in it?' }).waitFor()
   assert.equal(await page.getByText('Listening to it…').count(), 0)
+})
+
+test('a request stays in the address while the service is away', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  const page = await openWithKey(t, browser, reachable)
+  const answerNext = (retryAfter: string) =>
+    page.route(
+      '**/requests?limit=100**',
+      (route) => route.fulfill({ status: 503, headers: { 'retry-after': retryAfter } }),
+      { times: 1 },
+    )
+  await answerNext('3600')
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await page.getByRole('alert').getByText('Service Unavailable').waitFor()
+  await answerNext('0')
+  assert.equal(idOf(page), id)
+  await page.reload()
+  await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
 })
 
 test('a code whose exchange gets no connection is not waited for', async (t) => {
