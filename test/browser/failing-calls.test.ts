@@ -16,8 +16,10 @@ import {
   drop,
   idOf,
   nextInput,
+  planesOf,
   separate,
   SPEECH_OVER_PIANO,
+  waitForPlayer,
 } from './playground.ts'
 
 const SESSION = '**/playground/session'
@@ -334,6 +336,53 @@ test('a request stays in the address while the service is away', async (t) => {
   assert.equal(idOf(page), id)
   await page.reload()
   await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
+})
+
+test('what the page makes of lanes is what was asked for, however long that takes', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  const away = { status: 503, headers: { 'retry-after': '0' } }
+  await page.route('**/result', (route) => route.fulfill(away), { times: 1 })
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await waitForPlayer(page)
+
+  const strength = page.getByLabel('Strength in percent')
+  await strength.fill('50')
+  const release = await hold(page, '**/convert*')
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download a bell as WAV' }).click()
+  await page.getByText('Making').waitFor()
+  await strength.fill('0')
+  release()
+  const saved = await saving
+  assert.match(saved.suggestedFilename(), /strength-50/)
+  const [plane] = await planesOf(saved)
+  assert.equal(Math.max(...plane!).toFixed(2), '0.75', 'a tone of 0.5, and half of another')
+
+  await page.evaluate(() => {
+    const { prototype } = OfflineAudioContext
+    const render = prototype.startRendering
+    const isAllowed = new Promise((resolve) => addEventListener('render', resolve))
+    prototype.startRendering = async function () {
+      await isAllowed
+      return render.call(this)
+    }
+  })
+  const measure = page.getByRole('button', { name: 'Measure it' })
+  await measure.click()
+  await page.getByText('Making').waitFor()
+  await strength.fill('100')
+  await page.evaluate(() => dispatchEvent(new Event('render')))
+  await page.locator('button:enabled', { hasText: 'Measure it' }).waitFor()
+  assert.equal(await page.getByText('LUFS').count(), 0)
+  await measure.click()
+  await page.getByText('LUFS').waitFor()
+
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+  await page.keyboard.press('End')
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
 })
 
 test('a code whose exchange gets no connection is not waited for', async (t) => {
