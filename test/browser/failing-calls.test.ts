@@ -59,6 +59,14 @@ test('what is submitted is what the form said when Separate was pressed', async 
   await page.getByText('piano', { exact: true }).waitFor()
 })
 
+/** Gives the key of this session a new secret, and returns it. */
+async function rotateOwnKey(page: Page): Promise<string> {
+  const row = page.getByRole('row').filter({ hasText: 'of this session' })
+  await row.getByRole('button', { name: /^Rotate/ }).click()
+  await row.getByRole('button', { name: /^Really Rotate/ }).click()
+  return page.locator('.secret code').innerText()
+}
+
 test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
   const reachable = await startReachable(t)
   const page = await openWithKey(t, browser, reachable)
@@ -75,10 +83,7 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByRole('button', { name: 'Developers' }).click()
   const release = await hold(page, POLLS)
   await page.waitForRequest(POLLS) // with the old secret
-  const row = page.getByRole('row').filter({ hasText: 'of this session' })
-  await row.getByRole('button', { name: /^Rotate/ }).click()
-  await row.getByRole('button', { name: /^Really Rotate/ }).click()
-  const secret = await page.locator('.secret code').innerText()
+  const secret = await rotateOwnKey(page)
   release()
   const answered = (path: string) =>
     page.waitForResponse(async (reply) => {
@@ -94,6 +99,24 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByRole('button', { name: 'Playground' }).click()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('Canceled. Nothing was charged.').waitFor()
+})
+
+test('what is in a file is told although the key got a new secret meanwhile', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
+  const page = await openWithKey(t, browser, reachable)
+  await chooseExample(page)
+  const submitting = page.waitForResponse('**/audio/sounds')
+  await page.getByRole('button', { name: 'What is in it?' }).click()
+  const { request_id: id } = (await (await submitting).json()) as { request_id: string }
+  await page.getByRole('button', { name: 'Developers' }).click()
+  await rotateOwnKey(page)
+  await gateway.publish()
+  await gateway.event('started', id)
+  const sounds = [{ name: 'a dog', spans: [{ start: 0, end: 2 }], share: 0.2, match: 0.9 }]
+  await gateway.event('completed', id, { sounds, outputs: undefined as never })
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByRole('group', { name: 'Sounds in this file' }).getByText('a dog').waitFor()
 })
 
 test('whoever could not be signed out is told so, and loses nothing', async (t) => {
