@@ -434,4 +434,15 @@ test('an older page of a list is asked for once, however often the button is pre
   release()
   await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
   await page.getByText('Page 2').waitFor()
+
+  const releaseFirst = await hold(page, '**/admin/changes?limit=50')
+  await page.getByRole('button', { name: 'Newer' }).click()
+  await page.locator('button:disabled', { hasText: 'Older' }).waitFor()
+  await page.getByText('Page 1').waitFor()
+  releaseFirst()
+  await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
+  await page.route('**/admin/changes?**', (route) =>
+    route.fulfill({ status: 500, json: { error: { code: 'INTERNAL', message: 'No list.' } } }),
+  )
+  await page.getByRole('alert').getByText('No list.').waitFor()
 })
