@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
 import type { Browser, Page, Route } from 'playwright-core'
+import type { RequestList } from '../../clients/typescript/client.ts'
 import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
@@ -327,6 +328,70 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await answerNext({ status: 503, headers: { 'retry-after': '0' } })
   await cancel.click()
   await page.getByText('Canceled. Nothing was charged.').waitFor()
+})
+
+test('a list says what could not be canceled, cancels what was submitted, and is forgotten once closed', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
+  const page = await openWithKey(t, browser, reachable)
+  const files = page.getByRole('region', { name: 'Files' })
+  const start = async (...names: string[]) => {
+    const file = { mimeType: 'audio/wav', buffer: FILE_BYTES }
+    await page.getByLabel('Choose files').setInputFiles(names.map((name) => ({ ...file, name })))
+    await page.getByLabel('Prompt 1').fill('a horn')
+    await separate(page)
+  }
+  const listed = async () =>
+    (await gateway.call('GET', '/v1/queue/requests')).json().data as RequestList['data']
+  const completeAll = async () => {
+    await gateway.publish()
+    for (const { request_id: id, status } of await listed())
+      if (status === 'IN_QUEUE') await gateway.complete(id)
+  }
+  const answerNext = (reply: Parameters<Route['fulfill']>[0]) =>
+    page.route('**/cancel', (route) => route.fulfill(reply), { times: 1 })
+
+  await start('1.wav', '2.wav')
+  await files.getByText('in the queue').nth(1).waitFor()
+  await answerNext({ status: 404, json: { error: { code: 'NOT_FOUND', message: 'No more.' } } })
+  await page.getByRole('button', { name: 'Cancel 1.wav' }).click()
+  const refusal = files.getByRole('alert').getByText('Not canceled: No more.')
+  await refusal.waitFor()
+  for (let poll = 0; poll < 2; poll += 1) await page.waitForResponse(POLLS)
+  await refusal.waitFor()
+  await assertAccessible(page, 'a list with a failed cancel')
+
+  await completeAll()
+  await page.evaluate(() =>
+    Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }),
+  )
+  const save = page.getByRole('button', { name: 'Save all into a folder' })
+  await files.getByText('2 of 2 separated').waitFor()
+  await save.click()
+  await files.getByText('4 files are saved.').waitFor()
+  await page.getByRole('button', { name: 'Close the list' }).click()
+
+  const release = await hold(page, '**/audio/separate')
+  const submitting = page.waitForRequest('**/audio/separate')
+  await start('3.wav', '4.wav')
+  await submitting
+  await page.getByRole('button', { name: 'Cancel 3.wav' }).click()
+  await answerNext({ status: 503, headers: { 'retry-after': '0' } })
+  release()
+  await files.getByText('canceled', { exact: true }).waitFor()
+  await files.getByText('in the queue').waitFor()
+  assert.equal((await listed()).filter(({ error }) => error?.code === 'CANCELED').length, 1)
+
+  await completeAll()
+  await save.waitFor()
+  assert.equal(await files.getByText('files are saved').count(), 0)
+  await hold(page, '**/media/outputs/**')
+  const reading = page.waitForRequest('**/media/outputs/**')
+  await save.click()
+  await reading
+  const isAborted = page.waitForEvent('requestfailed')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await isAborted
 })
 
 test('nobody listens to a file that was replaced during its upload', async (t) => {
