@@ -290,6 +290,28 @@ test('what was chosen last is the source, however long an earlier choice takes t
   assert.equal(await page.getByRole('progressbar').count(), 0, 'nothing is sent')
 })
 
+test('an example that takes long to read is not sent beside the source before it', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseSong(page)
+  await page.getByLabel('Prompt 1').fill('a horn')
+  const releaseExample = await hold(page, '**/assets/*.wav')
+  const releaseUpload = await hold(page, UPLOADS)
+  const uploads: string[] = []
+  page.on('request', (call) => {
+    if (call.method() === 'PUT') uploads.push(call.url())
+  })
+  const untilRead = await watchReads(page)
+  await page.getByText('Examples to try').click()
+  await page.getByRole('button', { name: 'Hear the drums alone' }).click()
+  await separate(page)
+  await page.getByRole('progressbar').waitFor()
+  releaseExample()
+  await untilRead()
+  releaseUpload()
+  await page.getByRole('heading', { name: 'song.wav' }).waitFor()
+  assert.equal(uploads.length, 1)
+})
+
 test('an output whose request was left meanwhile is not put into the form', async (t) => {
   const reachable = await startReachable(t)
   const id = await completeWithSound(reachable.gateway)
