@@ -1,6 +1,6 @@
 /** Calls fetch and throws our errors. */
 
-import { ApiError, readError, UnreachableError, type ResponseInfo } from './errors.ts'
+import { ApiError, refusal, UnreachableError } from './errors.ts'
 
 /**
  * @throws ApiError for any status other than 2xx; UnreachableError; the reason of the call's signal
@@ -9,8 +9,8 @@ export async function call(url: string, options: RequestInit): Promise<Response>
   const response = await reaching(url, options, fetch(url, options))
   if (response.ok) return response
   const { status, statusText, headers } = response
-  const info = { status, retryAfter: headers.get('retry-after') }
-  throw refusal(info, statusText, await reaching(url, options, response.text()))
+  const info = { status, statusText, retryAfter: headers.get('retry-after') }
+  throw refusal(await reaching(url, options, response.text()), info)
 }
 
 /**
@@ -35,10 +35,6 @@ const reaching = <T>(url: string, { signal }: RequestInit, work: Promise<T>): Pr
     signal?.throwIfAborted()
     throw new UnreachableError(originOf(url), error)
   })
-
-/** Returns the error of an unsuccessful response. */
-export const refusal = (info: ResponseInfo, statusText: string, text: string): ApiError =>
-  readError(text, info) ?? new ApiError({ code: `HTTP_${info.status}`, message: statusText }, info)
 
 /** Returns the origin of an address, which may be relative in a page. */
 export const originOf = (url: string): string =>

@@ -10,6 +10,8 @@ export interface ErrorDetails {
 /** Parts of an HTTP response other than its body. */
 export interface ResponseInfo {
   status?: number
+  /** Empty over HTTP/2. */
+  statusText?: string
   /** The header `Retry-After`. */
   retryAfter?: string | null
 }
@@ -49,10 +51,18 @@ export class UnreachableError extends Error {
   }
 }
 
+/** Returns the error of an unsuccessful response, whose text may be a proxy's page. */
+export function refusal(text: string, info: ResponseInfo & { status: number }): ApiError {
+  const { status, statusText } = info
+  const message = statusText || `The service answered with status ${status}.`
+  return readError(text, info) ?? new ApiError({ code: `HTTP_${status}`, message }, info)
+}
+
 /** Reads the error of an `ErrorResponse`; undefined if `text` is something else. */
 export function readError(text: string, info?: ResponseInfo): ApiError | undefined {
   try {
-    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, info)
+    const { error } = JSON.parse(text) as { error: ErrorDetails }
+    return error.message ? new ApiError(error, info) : undefined
   } catch {
     return undefined // a proxy's page, perhaps
   }

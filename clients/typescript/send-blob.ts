@@ -1,8 +1,8 @@
 /** Sends a blob and reports progress. */
 
 import type { components } from './api.ts'
-import { call, originOf, refusal } from './call.ts'
-import { UnreachableError } from './errors.ts'
+import { call, originOf } from './call.ts'
+import { refusal, UnreachableError } from './errors.ts'
 
 type CreatedFile = components['schemas']['CreateFileResponse']
 
@@ -63,7 +63,7 @@ function sendInBrowser(
       const { status, statusText, responseText } = request
       const retryAfter = request.getResponseHeader('retry-after')
       if (status >= 200 && status < 300) resolve()
-      else reject(refusal({ status, retryAfter }, statusText, responseText))
+      else reject(refusal(responseText, { status, statusText, retryAfter }))
     }
     request.onerror = () => reject(new UnreachableError(originOf(url), undefined))
     request.onabort = () => reject(signal.reason as Error)

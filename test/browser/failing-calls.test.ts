@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
 import type { Browser, Page, Route } from 'playwright-core'
+import type { RequestList } from '../../clients/typescript/client.ts'
 import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
@@ -14,9 +15,12 @@ import {
   assertAccessible,
   chooseExample,
   drop,
+  idOf,
   nextInput,
+  planesOf,
   separate,
   SPEECH_OVER_PIANO,
+  waitForPlayer,
 } from './playground.ts'
 
 const SESSION = '**/playground/session'
@@ -56,6 +60,14 @@ test('what is submitted is what the form said when Separate was pressed', async 
   await page.getByText('piano', { exact: true }).waitFor()
 })
 
+/** Gives the key of this session a new secret, and returns it. */
+async function rotateOwnKey(page: Page): Promise<string> {
+  const row = page.getByRole('row').filter({ hasText: 'of this session' })
+  await row.getByRole('button', { name: /^Rotate/ }).click()
+  await row.getByRole('button', { name: /^Really Rotate/ }).click()
+  return page.locator('.secret code').innerText()
+}
+
 test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
   const reachable = await startReachable(t)
   const page = await openWithKey(t, browser, reachable)
@@ -72,10 +84,7 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByRole('button', { name: 'Developers' }).click()
   const release = await hold(page, POLLS)
   await page.waitForRequest(POLLS) // with the old secret
-  const row = page.getByRole('row').filter({ hasText: 'of this session' })
-  await row.getByRole('button', { name: /^Rotate/ }).click()
-  await row.getByRole('button', { name: /^Really Rotate/ }).click()
-  const secret = await page.locator('.secret code').innerText()
+  const secret = await rotateOwnKey(page)
   release()
   const answered = (path: string) =>
     page.waitForResponse(async (reply) => {
@@ -93,13 +102,36 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByText('Canceled. Nothing was charged.').waitFor()
 })
 
+test('what is in a file is told although the key got a new secret meanwhile', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
+  const page = await openWithKey(t, browser, reachable)
+  await chooseExample(page)
+  const submitting = page.waitForResponse('**/audio/sounds')
+  await page.getByRole('button', { name: 'What is in it?' }).click()
+  const { request_id: id } = (await (await submitting).json()) as { request_id: string }
+  await page.getByRole('button', { name: 'Developers' }).click()
+  await rotateOwnKey(page)
+  await gateway.publish()
+  await gateway.event('started', id)
+  const sounds = [{ name: 'a dog', spans: [{ start: 0, end: 2 }], share: 0.2, match: 0.9 }]
+  await gateway.event('completed', id, { sounds, outputs: undefined as never })
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByRole('group', { name: 'Sounds in this file' }).getByText('a dog').waitFor()
+})
+
 test('whoever could not be signed out is told so, and loses nothing', async (t) => {
   const { gateway, url } = await startReachable(t)
   const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
   await chooseExample(page)
+  await page.evaluate(() => {
+    const overHttp2 = { get: () => '' }
+    Object.defineProperty(Response.prototype, 'statusText', overHttp2)
+  })
   const signOut = page.getByRole('button', { name: 'Sign out' })
   const failures: Record<string, (route: Route) => Promise<void>> = {
-    'Not signed out: Service Unavailable': (route) => route.fulfill({ status: 503 }),
+    'Not signed out: The service answered with status 503.': (route) =>
+      route.fulfill({ status: 503 }),
     'does not answer.': (route) => route.abort(),
   }
   for (const [problem, fail] of Object.entries(failures)) {
@@ -116,10 +148,30 @@ test('whoever could not be signed out is told so, and loses nothing', async (t) 
   await page.getByLabel('API key').waitFor()
 })
 
-test('a browser that opens no cache shows requests all the same', async (t) => {
+test('a tab is signed out although another one has replaced its session', async (t) => {
+  const { gateway, url } = await startReachable(t)
+  const page = await openPage(t, browser, `${url}/#code=${await newCode(gateway)}`)
+  const formIsThere = (tab: Page) =>
+    tab.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+  await formIsThere(page)
+  const other = await page.context().newPage()
+  other.once('dialog', (dialog) => void dialog.accept())
+  await other.goto(`${url}/#code=${await newCode(gateway)}`)
+  await formIsThere(other)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+})
+
+test('a browser whose cache is slow, or that opens none, shows requests all the same', async (t) => {
   const page = await openWithKey(t, browser, await startReachable(t))
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
+  await page.evaluate(() => (Cache.prototype.put = () => new Promise(() => {})))
+  await separate(page)
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+  await page.getByRole('button', { name: 'New separation' }).click()
   await page.evaluate(() => {
     CacheStorage.prototype.open = () => Promise.reject(new DOMException('no', 'SecurityError'))
   })
@@ -238,6 +290,28 @@ test('what was chosen last is the source, however long an earlier choice takes t
   assert.equal(await page.getByRole('progressbar').count(), 0, 'nothing is sent')
 })
 
+test('an example that takes long to read is not sent beside the source before it', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  await chooseSong(page)
+  await page.getByLabel('Prompt 1').fill('a horn')
+  const releaseExample = await hold(page, '**/assets/*.wav')
+  const releaseUpload = await hold(page, UPLOADS)
+  const uploads: string[] = []
+  page.on('request', (call) => {
+    if (call.method() === 'PUT') uploads.push(call.url())
+  })
+  const untilRead = await watchReads(page)
+  await page.getByText('Examples to try').click()
+  await page.getByRole('button', { name: 'Hear the drums alone' }).click()
+  await separate(page)
+  await page.getByRole('progressbar').waitFor()
+  releaseExample()
+  await untilRead()
+  releaseUpload()
+  await page.getByRole('heading', { name: 'song.wav' }).waitFor()
+  assert.equal(uploads.length, 1)
+})
+
 test('an output whose request was left meanwhile is not put into the form', async (t) => {
   const reachable = await startReachable(t)
   const id = await completeWithSound(reachable.gateway)
@@ -278,6 +352,70 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await page.getByText('Canceled. Nothing was charged.').waitFor()
 })
 
+test('a list says what could not be canceled, cancels what was submitted, and is forgotten once closed', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
+  const page = await openWithKey(t, browser, reachable)
+  const files = page.getByRole('region', { name: 'Files' })
+  const start = async (...names: string[]) => {
+    const file = { mimeType: 'audio/wav', buffer: FILE_BYTES }
+    await page.getByLabel('Choose files').setInputFiles(names.map((name) => ({ ...file, name })))
+    await page.getByLabel('Prompt 1').fill('a horn')
+    await separate(page)
+  }
+  const listed = async () =>
+    (await gateway.call('GET', '/v1/queue/requests')).json().data as RequestList['data']
+  const completeAll = async () => {
+    await gateway.publish()
+    for (const { request_id: id, status } of await listed())
+      if (status === 'IN_QUEUE') await gateway.complete(id)
+  }
+  const answerNext = (reply: Parameters<Route['fulfill']>[0]) =>
+    page.route('**/cancel', (route) => route.fulfill(reply), { times: 1 })
+
+  await start('1.wav', '2.wav')
+  await files.getByText('in the queue').nth(1).waitFor()
+  await answerNext({ status: 404, json: { error: { code: 'NOT_FOUND', message: 'No more.' } } })
+  await page.getByRole('button', { name: 'Cancel 1.wav' }).click()
+  const refusal = files.getByRole('alert').getByText('Not canceled: No more.')
+  await refusal.waitFor()
+  for (let poll = 0; poll < 2; poll += 1) await page.waitForResponse(POLLS)
+  await refusal.waitFor()
+  await assertAccessible(page, 'a list with a failed cancel')
+
+  await completeAll()
+  await page.evaluate(() =>
+    Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }),
+  )
+  const save = page.getByRole('button', { name: 'Save all into a folder' })
+  await files.getByText('2 of 2 separated').waitFor()
+  await save.click()
+  await files.getByText('4 files are saved.').waitFor()
+  await page.getByRole('button', { name: 'Close the list' }).click()
+
+  const release = await hold(page, '**/audio/separate')
+  const submitting = page.waitForRequest('**/audio/separate')
+  await start('3.wav', '4.wav')
+  await submitting
+  await page.getByRole('button', { name: 'Cancel 3.wav' }).click()
+  await answerNext({ status: 503, headers: { 'retry-after': '0' } })
+  release()
+  await files.getByText('canceled', { exact: true }).waitFor()
+  await files.getByText('in the queue').waitFor()
+  assert.equal((await listed()).filter(({ error }) => error?.code === 'CANCELED').length, 1)
+
+  await completeAll()
+  await save.waitFor()
+  assert.equal(await files.getByText('files are saved').count(), 0)
+  await hold(page, '**/media/outputs/**')
+  const reading = page.waitForRequest('**/media/outputs/**')
+  await save.click()
+  await reading
+  const isAborted = page.waitForEvent('requestfailed')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await isAborted
+})
+
 test('nobody listens to a file that was replaced during its upload', async (t) => {
   const page = await openWithKey(t, browser, await startReachable(t))
   await chooseExample(page)
@@ -289,6 +427,72 @@ test('nobody listens to a file that was replaced during its upload', async (t) =
   release()
   await page.locator('button:enabled', { hasText: 'What is in it?' }).waitFor()
   assert.equal(await page.getByText('Listening to it…').count(), 0)
+})
+
+test('a request stays in the address while the service is away', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
+  const page = await openWithKey(t, browser, reachable)
+  const answerNext = (retryAfter: string) =>
+    page.route(
+      '**/requests?limit=100**',
+      (route) => route.fulfill({ status: 503, headers: { 'retry-after': retryAfter } }),
+      { times: 1 },
+    )
+  await answerNext('3600')
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await page.getByRole('alert').getByText('Service Unavailable').waitFor()
+  await answerNext('0')
+  assert.equal(idOf(page), id)
+  await page.reload()
+  await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
+})
+
+test('what the page makes of lanes is what was asked for, however long that takes', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  const away = { status: 503, headers: { 'retry-after': '0' } }
+  await page.route('**/result', (route) => route.fulfill(away), { times: 1 })
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await waitForPlayer(page)
+
+  const strength = page.getByLabel('Strength in percent')
+  await strength.fill('50')
+  const release = await hold(page, '**/convert*')
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download a bell as WAV' }).click()
+  await page.getByText('Making').waitFor()
+  await strength.fill('0')
+  release()
+  const saved = await saving
+  assert.match(saved.suggestedFilename(), /strength-50/)
+  const [plane] = await planesOf(saved)
+  assert.equal(Math.max(...plane!).toFixed(2), '0.75', 'a tone of 0.5, and half of another')
+
+  await page.evaluate(() => {
+    const { prototype } = OfflineAudioContext
+    const render = prototype.startRendering
+    const isAllowed = new Promise((resolve) => addEventListener('render', resolve))
+    prototype.startRendering = async function () {
+      await isAllowed
+      return render.call(this)
+    }
+  })
+  const measure = page.getByRole('button', { name: 'Measure it' })
+  await measure.click()
+  await page.getByText('Making').waitFor()
+  await strength.fill('100')
+  await page.evaluate(() => dispatchEvent(new Event('render')))
+  await page.locator('button:enabled', { hasText: 'Measure it' }).waitFor()
+  assert.equal(await page.getByText('LUFS').count(), 0)
+  await measure.click()
+  await page.getByText('LUFS').waitFor()
+
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+  await page.keyboard.press('End')
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
 })
 
 test('a code whose exchange gets no connection is not waited for', async (t) => {
@@ -317,4 +521,15 @@ test('an older page of a list is asked for once, however often the button is pre
   release()
   await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
   await page.getByText('Page 2').waitFor()
+
+  const releaseFirst = await hold(page, '**/admin/changes?limit=50')
+  await page.getByRole('button', { name: 'Newer' }).click()
+  await page.locator('button:disabled', { hasText: 'Older' }).waitFor()
+  await page.getByText('Page 1').waitFor()
+  releaseFirst()
+  await page.locator('button:enabled', { hasText: 'Older' }).waitFor()
+  await page.route('**/admin/changes?**', (route) =>
+    route.fulfill({ status: 500, json: { error: { code: 'INTERNAL', message: 'No list.' } } }),
+  )
+  await page.getByRole('alert').getByText('No list.').waitFor()
 })

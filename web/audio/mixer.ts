@@ -137,13 +137,14 @@ export class Mixer {
     return this.#lossless !== null
   }
 
-  /** Renders an output with the others mixed back in. */
-  renderMixedBack({ place }: Output): Promise<AudioBuffer> {
+  /**
+   * Renders an output with the others mixed back in.
+   * @param part their amplitude, from 0 to 1
+   */
+  renderMixedBack({ place }: Output, part: number): Promise<AudioBuffer> {
     const isPlace = ({ output, output_index: i }: Output['place']) =>
       output === place.output && i === place.output_index
-    return this.#render(({ output }) =>
-      output === null ? null : isPlace(output.place) ? 1 : this.mixedBack.value,
-    )
+    return this.#render(({ output }) => (output === null ? null : isPlace(output.place) ? 1 : part))
   }
 
   async #render(gainOf: (lane: Lane, i: number) => number | null): Promise<AudioBuffer> {
@@ -174,6 +175,8 @@ export class Mixer {
     this.#stopPlayers()
     this.#scheduled = []
     this.position.value = position
+    const isAtEnd = position > this.seconds - 1 / this.sounds.sampleRate
+    if (isAtEnd && !this.loop.value) return this.pause()
     this.isPlaying.value = true
     this.problem.value = ''
     cancelAnimationFrame(this.#frame)

@@ -23,6 +23,15 @@ export async function record(signal: AbortSignal): Promise<Recording> {
   if (signal.aborted) turnOff() // the user has allowed it too late
   signal.throwIfAborted()
   signal.addEventListener('abort', turnOff)
+  try {
+    return begin(stream, turnOff)
+  } catch (error) {
+    turnOff() // the browser can't record it
+    throw error
+  }
+}
+
+function begin(stream: MediaStream, turnOff: () => void): Recording {
   const recorder = new MediaRecorder(stream)
   const pieces: Blob[] = []
   recorder.ondataavailable = ({ data }) => pieces.push(data)

@@ -7,6 +7,7 @@ import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/source-cache.ts'
 import { close, forgetSubmit, request, sending } from '../state/open-request.ts'
 import { forgetFiles } from '../state/file-queue.ts'
+import { making } from '../state/save.ts'
 import { chooseTask } from '../state/chosen-task.ts'
 import { Mark } from './brand.tsx'
 import { Developers } from './developers/developers.tsx'
@@ -62,6 +63,7 @@ function Body() {
 async function clearSession(): Promise<void> {
   await signOut()
   sending.value?.abort.abort()
+  making.value?.abort.abort()
   forgetSubmit()
   forgetFiles()
   close()

@@ -18,6 +18,7 @@ export function ConfirmedButton({ action, target, act }: ConfirmedButtonProps) {
   const press = () => {
     setSure(!isSure)
     if (!isSure) return
+    setProblem('')
     act().then(setShown, (error: Error) => setProblem(error.message))
   }
   return (

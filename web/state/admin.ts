@@ -1,7 +1,7 @@
 /** Calls of the admin API, with ADMIN_TOKEN, a session of it, or one of an admin by name. */
 
 import { signal } from '@preact/signals'
-import { readError } from '../../clients/typescript/errors.ts'
+import { refusal } from '../../clients/typescript/errors.ts'
 import { adminAddress, goTo, parameters, readAddress } from './address.ts'
 
 /** All throw an Error that says what was wrong. */
@@ -84,10 +84,9 @@ export function createAdmin(token: string | null): Admin {
     const reply = await fetch(`admin/${path}`, { ...init, headers })
     if (reply.ok) return reply
     // Wrong tokens are counted, so this one is not sent again.
-    const { status } = reply
-    const problem = readError(await reply.text())?.message ?? reply.statusText
-    if (status === 401 && token !== null && token === adminToken.value) keepAdminToken(null)
-    throw new Error(problem)
+    const { message } = refusal(await reply.text(), reply)
+    if (reply.status === 401 && token !== null && token === adminToken.value) keepAdminToken(null)
+    throw new Error(message) // an ApiError of status 401 would end the session of the API
   }
   return {
     read: async (path) => (await send(path, {})).json(),

@@ -5,7 +5,7 @@
 
 import { signal } from '@preact/signals'
 import { createClient, type Client, type ClientOptions } from '../../clients/typescript/client.ts'
-import { ApiError, readError } from '../../clients/typescript/errors.ts'
+import { ApiError, refusal } from '../../clients/typescript/errors.ts'
 import { Transport } from '../../clients/typescript/transport.ts'
 import { parameters } from './address.ts'
 import { SERVICE } from './service.ts'
@@ -75,7 +75,7 @@ async function exchangeCode(code: string): Promise<boolean> {
       credential.value = sessionOf(session)
       return true
     }
-    credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
+    credentialNotice.value = refusal(await reply.text(), reply).message
   } catch {
     credentialNotice.value = 'The service does not answer. Open the link with the code again.'
   }
@@ -113,7 +113,8 @@ async function endSession(): Promise<void> {
   try {
     await new Transport(clientOptions()).delete('/session')
   } catch (error) {
-    const hasEnded = error instanceof ApiError && error.status === 401
+    // After a 403 as well: the browser has the session of another tab, and this one's no more.
+    const hasEnded = error instanceof ApiError && [401, 403].includes(error.status ?? 0)
     if (!hasEnded) throw error
   }
 }

@@ -1,6 +1,7 @@
 /** Calls of the developers' view: the account's keys, its webhooks and the clients to install. */
 
 import type { components } from '../../clients/typescript/api.ts'
+import { refusal } from '../../clients/typescript/errors.ts'
 import { Transport } from '../../clients/typescript/transport.ts'
 import { clientOptions } from './credential.ts'
 import { SERVICE } from './service.ts'
@@ -65,7 +66,7 @@ export const endpointCalls = ({ endpoint_id: id }: Pick<Endpoint, 'endpoint_id'>
 /** The packages that the gateway serves; for anybody. */
 export async function readPackages(): Promise<ClientPackage[]> {
   const reply = await fetch(`${SERVICE}/clients`)
-  if (!reply.ok) throw new Error(reply.statusText)
+  if (!reply.ok) throw refusal(await reply.text(), reply)
   return ((await reply.json()) as { data: ClientPackage[] }).data
 }
 

@@ -34,6 +34,8 @@ export interface Entry {
   /** The submission, once the file is uploaded. */
   submit: Submit | null
   state: Signal<EntryState>
+  /** Why it could not be canceled, or listened to. */
+  problem: Signal<string>
   /** Aborts the upload. */
   abort: AbortController
 }
@@ -133,9 +135,12 @@ export function separateFiles({ files }: SeveralFiles): void {
   sendWaitingFiles()
 }
 
-const entryOf = ({ state, ...fields }: Omit<Entry, 'state' | 'abort'> & { state: EntryState }) => ({
+type NewEntry = Omit<Entry, 'state' | 'problem' | 'abort'> & { state: EntryState }
+
+const entryOf = ({ state, ...fields }: NewEntry): Entry => ({
   ...fields,
   state: signal(state),
+  problem: signal(''),
   abort: new AbortController(),
 })
 
@@ -266,6 +271,7 @@ export async function cancelEntry(entry: Entry): Promise<void> {
   const { state, abort, submit } = entry
   const current = state.value
   if (outcomeOf(current)) return
+  entry.problem.value = ''
   if (current.kind === 'waiting' && submit) {
     abort.abort()
     await send(entry) // the request may exist: a retry tells which one to cancel
@@ -278,7 +284,7 @@ export async function cancelEntry(entry: Entry): Promise<void> {
       // Otherwise it has just ended, which the next poll shows.
       if (status) state.value = { kind: 'submitted', id, status }
     } catch (error) {
-      problem.value = messageOf(error)
+      entry.problem.value = `Not canceled: ${messageOf(error)}`
     }
   }
   saveQueue()
@@ -296,9 +302,9 @@ export async function listenTo({ path, prompts, draft, state }: Entry): Promise<
   const current = state.value
   if (current.kind !== 'submitted') return
   const bytes = draft?.source.bytes
-  if (bytes) await keepSource(current.id, bytes)
   const original = bytes ?? (await loadSource(current.id))
   openRequest({ id: current.id, name: path.split('/').at(-1)!, prompts, original })
+  if (bytes) void keepSource(current.id, bytes)
 }
 
 /** Shows the new name of a request's file, in its folder. */

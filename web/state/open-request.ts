@@ -22,6 +22,7 @@ import {
 } from './draft.ts'
 import { forgetSource, keepSource, loadSource } from './source-cache.ts'
 import { cancelRequest, sourceName, placeOf, submit, type Submit } from './submit.ts'
+import { withRetries } from './retry.ts'
 import { taskMetadata, taskSide, chooseTask } from './chosen-task.ts'
 
 export type RequestListItem = RequestList['data'][number]
@@ -111,10 +112,10 @@ export async function submitAndOpen(
   sending.value = { part: 1, abort }
   try {
     const id = await submit(openSubmit, abort.signal)
-    if (bytes) await keepSource(id, bytes)
     const { name, prompts, options } = openSubmit
-    openRequest({ id, name, prompts, options, original: bytes ?? (await loadSource(id)) })
+    openRequest({ id, name, prompts, options, original: bytes })
     forgetSubmit()
+    if (bytes) void keepSource(id, bytes) // it may take seconds, in which nobody could cancel
   } catch (error) {
     if (!isUnavailable(error)) forgetSubmit() // otherwise the request may have been made
     throw error
@@ -198,14 +199,17 @@ export async function openFromAddress(): Promise<void> {
   const view = viewInAddress()
   if (view.kind === 'form') leave()
   if (view.kind !== 'request' || !credential.peek() || isFollowed(view.id)) return
+  const { signal } = following
   try {
-    const listed = await find(view.id)
-    if (!listed) throw new Error(`There is no request ${view.id} any more.`)
-    if (isInAddress(view.id)) await openListed(listed)
-  } catch (error) {
+    const listed = await withRetries(() => find(view.id), { signal })
     if (!isInAddress(view.id)) return
+    if (listed) return await openListed(listed)
     leave()
     replaceByForm()
+    sendProblem.value = `There is no request ${view.id} any more.`
+  } catch (error) {
+    if (signal.aborted || !isInAddress(view.id)) return
+    leave() // the address stays, for another try
     sendProblem.value = messageOf(error)
   }
 }

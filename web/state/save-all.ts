@@ -21,6 +21,14 @@ export const saving = signal<{ done: number; all: number; abort: AbortController
 /** The result of saving. */
 export const savedText = signal('')
 
+// Closing the list, or signing out, ends what is written of it.
+entries.subscribe((list) => {
+  if (list.length > 0) return
+  saving.peek()?.abort.abort()
+  saving.value = null
+  savedText.value = ''
+})
+
 /** Asks for a folder and writes into it, without overwriting any file. */
 export async function saveAll(): Promise<void> {
   const folder = await (globalThis as Picker).showDirectoryPicker!({ mode: 'readwrite' }).catch(
@@ -33,14 +41,15 @@ export async function saveAll(): Promise<void> {
   let files = 0
   savedText.value = ''
   for (const [done, entry] of separated.entries()) {
+    if (abort.signal.aborted) break
     saving.value = { done, all: separated.length, abort }
     try {
       files += await saveEntry(entry, folder, abort.signal)
     } catch (error) {
-      if (abort.signal.aborted) break
-      problems.push(`${entry.path}: ${messageOf(error)}`)
+      if (!abort.signal.aborted) problems.push(`${entry.path}: ${messageOf(error)}`)
     }
   }
+  if (saving.value?.abort !== abort) return // the list was closed
   saving.value = null
   savedText.value = [`${files} files are saved.`, ...problems].join(' Not saved: ')
 }

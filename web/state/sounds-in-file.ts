@@ -1,9 +1,9 @@
 /** Asks the service which sounds the source in the form contains. */
 
 import { signal } from '@preact/signals'
-import type { Client } from '../../clients/typescript/client.ts'
+import type { Client, RequestRef, SoundsResult } from '../../clients/typescript/client.ts'
 import type { HeardSound } from './chip.ts'
-import { currentClient, messageOf } from './credential.ts'
+import { credential, currentClient, messageOf } from './credential.ts'
 import { source, type Source } from './draft.ts'
 import { send, sending } from './open-request.ts'
 import { placeOf } from './submit.ts'
@@ -44,11 +44,21 @@ async function listen(
   const { signal } = listening
   soundsInFile.value = { ...NOTHING, isListening: true }
   try {
-    const client = currentClient(signal)
-    const request = await client.submitSounds({ input: place })
-    const { data } = await client.waitForSounds(request)
+    const request = await currentClient(signal).submitSounds({ input: place })
+    const { data } = await waitFor(request, signal)
     if (source.peek() === chosen) soundsInFile.value = { ...NOTHING, sounds: data.sounds }
   } catch (error) {
     if (!signal.aborted) soundsInFile.value = { ...NOTHING, problem: messageOf(error) }
+  }
+}
+
+async function waitFor(request: RequestRef, signal: AbortSignal): Promise<SoundsResult> {
+  for (;;) {
+    const used = credential.peek()
+    try {
+      return await currentClient(signal).waitForSounds(request)
+    } catch (error) {
+      if (credential.peek() === used) throw error // otherwise it ended with the key that it had
+    }
   }
 }

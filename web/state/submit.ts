@@ -62,18 +62,22 @@ export async function submit(
     ...(priority && { priority }),
   }
   const { request_id: id } = await client.submit(submission, { idempotencyKey })
-  if (signal.aborted) await client.cancel(id).catch(ignoreEnded)
+  if (signal.aborted) await cancelRequest(id, () => client)
   signal.throwIfAborted()
   return id
 }
 
 /**
  * Cancels a request, even if the service is away for a moment.
+ * @param clientNow returns the client of each try
  * @returns its status; undefined if it had just ended
  */
-export function cancelRequest(id: string): Promise<Status | undefined> {
+export function cancelRequest(
+  id: string,
+  clientNow: () => Client = currentClient,
+): Promise<Status | undefined> {
   const { signal } = new AbortController() // a cancel goes on when its view is left
-  return withRetries(() => currentClient().cancel(id), { signal }).catch(ignoreEnded)
+  return withRetries(() => clientNow().cancel(id), { signal }).catch(ignoreEnded)
 }
 
 /**

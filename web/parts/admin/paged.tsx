@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Admin } from '../../state/admin.ts'
 import { usePath } from './polled.ts'
+import { Problem } from '../problem.tsx'
 
 const ROWS = 50
 const INTERVAL_MS = 2_000
@@ -25,32 +26,36 @@ interface PagedProps<Row> {
 export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) {
   /** The cursors of the pages up to this one; the first page has none. */
   const [cursors, setCursors] = useState<readonly string[]>([])
-  /** The page that was left for an older one; it is shown until that one is there. */
+  /** The page that was left for another one; it is shown until that one is there. */
   const [left, setLeft] = useState<PageOf<Row> | null>(null)
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
   const { data: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, INTERVAL_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
-  const showOlder = () => {
-    if (next === null) return
+  const show = (others: readonly string[]) => {
     setLeft(page)
-    setCursors([...cursors, next])
+    setCursors(others)
   }
   return (
     <>
+      <Problem>{problem}</Problem>
       {children(page.data)}
       {(cursor !== undefined || next !== null) && (
         <nav class="pages" aria-label="Pages">
           <button
             type="button"
             disabled={cursor === undefined}
-            onClick={() => setCursors(cursors.slice(0, -1))}
+            onClick={() => show(cursors.slice(0, -1))}
           >
             Newer
           </button>
           <span class="quiet">Page {cursors.length + 1}</span>
-          <button type="button" disabled={next === null || page === left} onClick={showOlder}>
+          <button
+            type="button"
+            disabled={next === null || page === left}
+            onClick={() => show([...cursors, next!])}
+          >
             Older
           </button>
         </nav>

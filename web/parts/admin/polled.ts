@@ -41,7 +41,9 @@ export function usePolled<Data>(
             setData(next)
             setProblem('')
           },
-          (error: Error) => setProblem(error.message),
+          (error: Error) => {
+            if (!isOver) setProblem(error.message)
+          },
         )
         .finally(() => {
           if (!isOver) timer = setTimeout(() => void refresh(), intervalMs)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { refusal } from '../../../clients/typescript/errors.ts'
 import { TASKS } from '../../../shared/tasks.ts'
 import { beginChoice, prompts, setSource, type FileSource } from '../../state/draft.ts'
 import { separate, sending } from '../../state/open-request.ts'
@@ -54,7 +55,7 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
     const isLatest = beginChoice()
     setBusy(true)
     try {
-      const bytes = await (await fetch(example.address)).blob()
+      const bytes = await fetchBytes(example.address)
       if (!isLatest()) return
       const name = `${example.name}.wav`
       const source = { kind: 'file', name, contentType: 'audio/wav', bytes } as const
@@ -69,6 +70,7 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
   const choose = (prompt?: string) => take(() => prompt !== undefined && (prompts.value = [prompt]))
   const separateNow = () =>
     take((source) => {
+      if (sending.peek()) return undefined // the source before it was sent in the meantime
       onPlay(null)
       chooseTask(TASKS[0])
       prompts.value = [first]
@@ -103,4 +105,10 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
       </button>
     </div>
   )
+}
+
+async function fetchBytes(address: string): Promise<Blob> {
+  const reply = await fetch(address)
+  if (!reply.ok) throw refusal(await reply.text(), reply)
+  return reply.blob()
 }

@@ -161,7 +161,10 @@ function Row({ entry }: { entry: Entry }) {
   const { text, isFailure = false } = textOfState(current)
   const outcome = outcomeOf(current)
   const part = partOf(current)
-  const listen = () => listenTo(entry).catch((error: unknown) => (problem.value = messageOf(error)))
+  const listen = () => {
+    entry.problem.value = ''
+    listenTo(entry).catch((error: unknown) => (entry.problem.value = messageOf(error)))
+  }
   return (
     <li>
       <strong>{path}</strong>
@@ -171,7 +174,7 @@ function Row({ entry }: { entry: Entry }) {
         {part !== undefined && <progress aria-label={`Progress of ${path}`} value={part} />}
       </span>
       {outcome === 'separated' && (
-        <button aria-label={`Listen to ${path}`} onClick={() => void listen()}>
+        <button aria-label={`Listen to ${path}`} onClick={listen}>
           Listen
         </button>
       )}
@@ -180,6 +183,7 @@ function Row({ entry }: { entry: Entry }) {
           Cancel
         </button>
       )}
+      <Problem>{entry.problem.value}</Problem>
     </li>
   )
 }

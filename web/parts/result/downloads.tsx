@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { SoundFormat } from '../../audio/convert.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { withExtension, type StoredFile } from '../../state/output-files.ts'
@@ -28,6 +29,7 @@ export function Downloads({ request, result, mixer }: DownloadsProps) {
   const rank = ({ kind }: NamedOutput) => (kind === preferred ? 0 : 1)
   const outputs = outputsOf(request, result).sort((a, b) => rank(a) - rank(b))
   const files = outputs.flatMap(({ files }) => files)
+  useEffect(() => void (saveProblem.value = ''), []) // it was of another request
   const saveAll = () => void saveZip(files, zipName(result), !isDecodable(result))
   return (
     <section class="downloads" aria-labelledby="downloads">
@@ -73,8 +75,10 @@ function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[]
       make: () => saveAs(name, format, () => url),
     }))
   }
-  const named = (format: string) => withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
-  const render = () => mixed.renderMixedBack(output)
+  // Read once, because the strength may be changed while a file is made.
+  const [strength, part] = [strengthOf(mixed), mixed.mixedBack.value]
+  const named = (format: string) => withExtension(name, `strength-${strength}.${format}`)
+  const render = () => mixed.renderMixedBack(output, part)
   const videos = files.filter(({ format }) => format === 'mp4')
   return [
     ...FORMATS.map((format) => ({ format, make: () => saveAs(named(format), format, render) })),

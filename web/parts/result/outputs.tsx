@@ -6,6 +6,7 @@ import { resume } from '../../audio/mixer-state.ts'
 import { messageOf } from '../../state/credential.ts'
 import { load, type LoadedResult, type PlayableResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
+import { withRetries } from '../../state/retry.ts'
 import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
@@ -30,24 +31,26 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
   const [problem, setProblem] = useState('')
   useEffect(() => {
     let mixer: LoadedResult['mixer'] | undefined
-    let isUnmounted = false
+    const unmounting = new AbortController()
+    const { signal } = unmounting
     const start = async () => {
-      const newResult = await read()
+      const newResult = await withRetries(read, { signal })
       setResult(newResult)
-      const media = await load(request, newResult, readPeaks)
+      const media = await load(request, newResult, () => withRetries(readPeaks, { signal }))
       if (!media) return setPlain(true)
       mixer = media.mixer
-      if (isUnmounted) return mixer.close()
+      if (signal.aborted) return mixer.close()
       setLoaded(media)
       if (request.heard) resume(mixer, request.heard)
       else if (request.playsAtOnce) void mixer.play()
     }
     start().catch((error: unknown) => {
+      if (signal.aborted) return
       setProblem(messageOf(error))
       setPlain(true)
     })
     return () => {
-      isUnmounted = true
+      unmounting.abort()
       mixer?.close()
     }
   }, [request])

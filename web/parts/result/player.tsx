@@ -42,8 +42,9 @@ function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
   const levels = mixer.levels.value
   useEffect(() => setLoudness(''), [levels]) // the loudness was that of another mix
   const render = async () => {
+    const rendered = mixer.levels.peek()
     const mix = await mixer.render()
-    setLoudness(loudnessText(mix))
+    if (mixer.levels.peek() === rendered) setLoudness(loudnessText(mix))
     return mix
   }
   const mixName = `${stemOf(name)}.mix.wav`
