@@ -23,7 +23,7 @@ import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 const FILE_MINUTES_MAX = 20
 const NIGHTLY_FILE_MINUTES_MAX = 60
 /** How many processes the files of a tier may start, over all shards. */
-const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
+const PROCESSES_MAX = { quick: 30, rest: 640, all: 670 }
 const SLOWEST = 10
 const TSC = 'node_modules/typescript-native/bin/tsc'
 /** Two for each processor, because a file spends half of its time waiting. */
