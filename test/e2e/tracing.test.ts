@@ -137,7 +137,7 @@ test("a gRPC call continues its caller's trace, and the span of a status stream 
 })
 
 test('a later attempt of a job or a webhook is a trace of its own, with a link', async () => {
-  await submit(60)
+  await submit(600)
   await span('publish started')
   assert.equal(await winnow.engines[0]?.end('SIGTERM'), 0)
   await winnow.startEngine()
@@ -158,7 +158,7 @@ test('a later attempt of a job or a webhook is a trace of its own, with a link',
 })
 
 test('calls to an engine belong to the trace that caused them', async () => {
-  await submit(240)
+  await submit(600)
   await span('handle started')
   trace = 'a'.repeat(32)
   caller = `00-${trace}-${CALLER}-01`
