@@ -247,7 +247,7 @@ function fileCalls(transport: Transport): FileCalls {
     },
     file: (fileId) => transport.json('GET', filePathOf(fileId)),
     listFiles: ({ limit = PAGE, cursor = '' } = {}) =>
-      transport.json('GET', `/v1/files?${queryOf({ limit, cursor })}`),
+      transport.json('GET', `/v1/files${queryOf({ limit, cursor })}`),
     deleteFile: (fileId) => transport.delete(filePathOf(fileId)),
     open: (url, headers) => transport.open(url, headers),
   }
@@ -258,7 +258,7 @@ type AccountCalls = Pick<Client, 'account' | 'usage' | 'models' | 'testWebhook'>
 
 const accountCalls = (transport: Transport): AccountCalls => ({
   account: () => transport.json('GET', '/v1/account'),
-  usage: (days = {}) => transport.json('GET', `/v1/account/usage?${queryOf({ ...days })}`),
+  usage: (days = {}) => transport.json('GET', `/v1/account/usage${queryOf({ ...days })}`),
   models: () => transport.json('GET', '/v1/models'),
   testWebhook: (receiver) =>
     // Without a response, the event may still have been posted.
@@ -324,9 +324,9 @@ function requestCalls(transport: Transport): RequestCalls {
   }
   const calls: RequestCalls = {
     status: (request, { logs = false } = {}) =>
-      transport.json('GET', `${pathOf(request)}/status?${queryOf({ logs })}`),
+      transport.json('GET', `${pathOf(request)}/status${queryOf({ logs })}`),
     follow: (request, { logs = false, intervalSeconds: interval, onRetry } = {}) =>
-      transport.follow(`${pathOf(request)}/status/stream?${queryOf({ logs, interval })}`, onRetry),
+      transport.follow(`${pathOf(request)}/status/stream${queryOf({ logs, interval })}`, onRetry),
     wait: (request) => waitFor<Result>(request),
     waitForSounds: (request) => waitFor<SoundsResult>(request),
     result: (request) => transport.json('GET', `${pathOf(request)}/result`),
@@ -342,7 +342,7 @@ function requestCalls(transport: Transport): RequestCalls {
     list: ({ limit = PAGE, cursor = '', status, model, createdFrom, createdBefore } = {}) => {
       const created = { created_from: timeOf(createdFrom), created_before: timeOf(createdBefore) }
       const query = queryOf({ limit, cursor, status, model, ...created })
-      return transport.json('GET', `/v1/queue/requests?${query}`)
+      return transport.json('GET', `/v1/queue/requests${query}`)
     },
     share: (request, { expiresInSeconds: seconds } = {}) =>
       // Without a response, the share may still have been created.
@@ -360,12 +360,14 @@ function requestCalls(transport: Transport): RequestCalls {
 }
 
 /** Returns a query string without the values that are undefined. */
+/** Returns a query with its question mark, or nothing. */
 function queryOf(values: Record<string, string | number | boolean | undefined>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) query.set(name, String(value))
   }
-  return query.toString()
+  const text = query.toString()
+  return text && `?${text}`
 }
 
 const timeOf = (time: Date | string | undefined): string | undefined =>
