@@ -342,7 +342,7 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await page.getByText('in the queue').waitFor()
   await assertAccessible(page, 'a failed cancel')
   await answerNext({ status: 409, json: { error: { code: 'CONFLICT', message: 'It has ended.' } } })
-  const refused = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/cancel'))
+  const refused = page.waitForResponse((reply) => reply.status() === 409)
   await cancel.click()
   await refused
   await page.getByText('in the queue').waitFor()
