@@ -14,7 +14,7 @@ import {
   type RequestOptions,
 } from './http-request.ts'
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
-import { createResolver, type Resolve } from './resolver.ts'
+import { createResolver, isUnknownName, type Resolve } from './resolver.ts'
 
 /**
  * The field with the client's address: its name in messages, and the error code for refusing it.
@@ -196,10 +196,6 @@ export function describeNetworkError(error: unknown): string {
   if (code === 'ETIMEDOUT') return 'it did not answer in time'
   return 'the connection failed or broke off'
 }
-
-/** Whether a name has no address, as name servers say, or can't have one, being too long. */
-const isUnknownName = (error: unknown): boolean =>
-  /^(ENOTFOUND|ENODATA|EBADNAME)/.test(codeOf(error))
 
 /** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>

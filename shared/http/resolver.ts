@@ -88,7 +88,7 @@ async function askServers(
     try {
       return await addressesOf(resolver, name)
     } catch (error) {
-      if (!isNotFound(error)) throw error
+      if (!isUnknownName(error)) throw error
       notFound ??= error
     }
   }
@@ -103,14 +103,14 @@ async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddr
   const faults = [four, six].flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   )
-  throw faults.find((fault) => !isNotFound(fault)) ?? faults[0]
+  throw faults.find((fault) => !isUnknownName(fault)) ?? faults[0]
 }
 
 const asAddresses = (result: PromiseSettledResult<string[]>, family: number): LookupAddress[] =>
   result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
 
-/** A name with a search domain may be too long for a name (EBADNAME). */
-const isNotFound = (error: unknown): boolean =>
+/** Whether a name has no address, as name servers say, or can't have one, being too long. */
+export const isUnknownName = (error: unknown): boolean =>
   ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(
     String((error as { code?: unknown } | undefined)?.code),
   )
