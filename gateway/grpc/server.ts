@@ -7,7 +7,6 @@ import { once, type EventEmitter } from 'node:events'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
-import { ServiceError } from '../../shared/errors.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Tls } from '../../shared/process/tls-files.ts'
 import { loadProto, serverCredentials } from '../../shared/proto.ts'
@@ -53,7 +52,7 @@ import {
   type ResultDeps,
   type StatusDeps,
 } from '../requests/own-requests.ts'
-import { separate, type SeparateDeps } from '../requests/separate.ts'
+import { separate, unlessAtFault, type SeparateDeps } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { KeyWithAccount } from '../store/api-keys.ts'
@@ -260,19 +259,11 @@ function hangUpOf(call: RequestCall): AbortSignal {
   return gone.signal
 }
 
-/**
- * Returns a request that has ended; undefined if it cannot be read now. It was accepted, so its id
- * must reach the client.
- */
-async function endedSeparation(deps: GrpcDeps, row: RequestRow): Promise<Separation | undefined> {
-  try {
-    return await separationWithResult(deps, row, await statusOf(deps, row))
-  } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) throw error
-    deps.log.error({ err: error, requestId: row.request_id }, 'an ended request cannot be read')
-    return undefined
-  }
-}
+/** Returns a request that has ended; undefined if it cannot be read now. */
+const endedSeparation = (deps: GrpcDeps, row: RequestRow): Promise<Separation | undefined> =>
+  unlessAtFault(deps.log, row.request_id, async () =>
+    separationWithResult(deps, row, await statusOf(deps, row)),
+  )
 
 async function separationWithResult(
   deps: ResultDeps,

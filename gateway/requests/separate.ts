@@ -135,9 +135,27 @@ function withFile(body: unknown, fileId: string) {
 }
 
 /**
+ * Returns what `work` resolves with; undefined, after logging why, if the gateway is at fault. The
+ * request is accepted, so its id must reach the client.
+ * @throws ServiceError below 500
+ */
+export async function unlessAtFault<T>(
+  log: { error(fields: object, message: string): void },
+  requestId: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) throw error
+    log.error({ err: error, requestId }, 'a call gets only the id of its request')
+    return undefined
+  }
+}
+
+/**
  * Waits for the end of the request. Returns undefined if it has not ended in time, if the account
- * has too many streams open to wait, or if the gateway is at fault: the request is accepted, so its
- * id must reach the client.
+ * has too many streams open to wait, or if the gateway is at fault.
  */
 async function tryWaitForEnd(
   deps: SeparateDeps,
@@ -145,11 +163,11 @@ async function tryWaitForEnd(
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {
   try {
-    return await waitForEnd(deps, { key, requestId, seconds, signal })
+    const wait = { key, requestId, seconds, signal }
+    return await unlessAtFault(deps.log, requestId, () => waitForEnd(deps, wait))
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.status >= 500) {
-      deps.log.error({ err: error, requestId }, 'a call cannot wait for its request any longer')
-    } else if (error.code !== 'RATE_LIMITED') throw error
-    return undefined
+    // as many streams are open as the account may have
+    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') return undefined
+    throw error
   }
 }

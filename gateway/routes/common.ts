@@ -1,4 +1,4 @@
-/** Schemas and parameters that several routes have in common. */
+/** What several routes have in common. */
 
 import type { FastifyReply } from 'fastify'
 

@@ -26,6 +26,7 @@ import {
   type CallFields,
   type CallFile,
   type SeparateDeps,
+  unlessAtFault,
 } from '../requests/separate.ts'
 import { resultOf, type ResultDeps } from '../requests/own-requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
@@ -211,19 +212,14 @@ async function readCall(
   })
 }
 
-/**
- * Returns the answer about a request that has ended; undefined if it cannot be read now. It was
- * accepted, so its id must reach the client.
- */
+/** Returns the answer about a request that has ended; undefined if it cannot be read now. */
 async function readEnd(deps: ResultDeps, row: RequestRow, { log }: FastifyRequest) {
   const { request_id: requestId } = row
   try {
-    return { status: 200, body: await resultOf(deps, row) }
+    const body = await unlessAtFault(log, requestId, () => resultOf(deps, row))
+    return body && { status: 200, body }
   } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) {
-      return { status: error.status, body: errorBody(error, requestId) }
-    }
-    log.error({ err: error, requestId }, 'an ended request cannot be read')
-    return undefined
+    if (!(error instanceof ServiceError)) throw error
+    return { status: error.status, body: errorBody(error, requestId) }
   }
 }
