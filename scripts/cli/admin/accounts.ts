@@ -16,7 +16,7 @@ import { usageByDay, usageCsv, type UsageQuery } from '../../../gateway/accounts
 import { LIMIT_NAMES } from '../../../gateway/store/schema/tables.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, TEXTS, UsageError } from '../command.ts'
-import { answerText, change, withDatabase } from './change.ts'
+import { answerText, change, END_OF_HELP, withDatabase } from './change.ts'
 
 const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
 
@@ -43,10 +43,7 @@ const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
   changes [--account ID] [--key ID] [--limit 100]
                  who changed accounts and keys, newest first
 
-Accounts are kept in the database in DATA_DIR (default ./data); a running gateway notices changes at
-once. --json prints JSON for programs. The exit code is 0 if done, 1 if refused, and 2 if the
-command line is wrong.
-`
+Accounts${END_OF_HELP}`
 
 export const accounts = command({
   help: HELP,

@@ -13,6 +13,13 @@ type Values<O extends Options> = Parameters<Action<O & typeof JSON_FLAG>['run']>
 
 const JSON_FLAG = { json: FLAG }
 
+/** The last paragraph of their help, after what they keep. */
+export const END_OF_HELP = `\
+ are kept in the database in DATA_DIR (default ./data); a running gateway notices changes at
+once. --json prints JSON for programs. The exit code is 0 if done, 1 if refused, and 2 if the
+command line is wrong.
+`
+
 /**
  * Creates an action that prints what `work` returns.
  * @param operands such as `ID SECONDS`

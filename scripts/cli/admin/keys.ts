@@ -4,7 +4,7 @@ import { allKeys, createKey, revokeKey, rotateKey } from '../../../gateway/accou
 import { SCOPES } from '../../../gateway/accounts/auth.ts'
 import { commandText } from '../command-name.ts'
 import { command, TEXT, UsageError } from '../command.ts'
-import { change } from './change.ts'
+import { change, END_OF_HELP } from './change.ts'
 
 const HELP = `Usage: ${commandText('keys', '<command> [--json]')}
 
@@ -17,10 +17,7 @@ const HELP = `Usage: ${commandText('keys', '<command> [--json]')}
   rotate ID      replace the secret of a key; everything else stays the same
 
 Scopes: ${SCOPES.join(', ')}.
-Keys are kept in the database in DATA_DIR (default ./data); a running gateway notices changes at
-once. --json prints JSON for programs. The exit code is 0 if done, 1 if refused, and 2 if the
-command line is wrong.
-`
+Keys${END_OF_HELP}`
 
 export const keys = command({
   help: HELP,
