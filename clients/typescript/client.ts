@@ -359,8 +359,7 @@ function requestCalls(transport: Transport): RequestCalls {
   return calls
 }
 
-/** Returns a query string without the values that are undefined. */
-/** Returns a query with its question mark, or nothing. */
+/** Returns a query with its question mark, without the values that are undefined; or nothing. */
 function queryOf(values: Record<string, string | number | boolean | undefined>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {

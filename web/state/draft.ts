@@ -82,7 +82,7 @@ export const mayWait = signal(false)
 let choices = 0
 
 /**
- * To be called when somebody chooses a source that has to be read first.
+ * To be called when somebody chooses a source, even if it has to be read first.
  * @returns whether nobody has chosen another one since
  */
 export function beginChoice(): () => boolean {
@@ -93,7 +93,7 @@ export function beginChoice(): () => boolean {
 
 /** Sets the source and drops spans and the track, which belonged to the previous one. */
 export function setSource(next: Source | SeveralFiles | null): void {
-  choices += 1
+  beginChoice()
   source.value = next
   spans.value = []
   const { audio_track: _other, ...rest } = options.value

@@ -20,7 +20,7 @@ import {
   type SeveralFiles,
 } from './draft.ts'
 import { keepSource, loadSource } from './source-cache.ts'
-import { withRetries } from './retry.ts'
+import { never, withRetries } from './retry.ts'
 import { openRequest, sendProblem } from './open-request.ts'
 import { cancelRequest, placeOf, submit, type Submit } from './submit.ts'
 import { taskMetadata, taskSide } from './chosen-task.ts'
@@ -67,7 +67,6 @@ const UPLOADS_MAX = 3
 const POLL_MS = 2_000
 /** The most that one call lists. */
 const LISTED_MAX = 100
-const never = new AbortController().signal
 
 /** Undefined until it has ended. */
 export function outcomeOf(state: EntryState): Outcome | undefined {

@@ -8,6 +8,9 @@ const RETRY_SECONDS = 5
 /** After this many failures in a row, which take about a minute, the service counts as gone. */
 const FAILURES_MAX = 6
 
+/** For work that goes on when its view is left. */
+export const never = new AbortController().signal
+
 interface RetryOptions {
   /** Ends the waiting. */
   signal: AbortSignal

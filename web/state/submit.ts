@@ -4,7 +4,7 @@ import type { Client, Status, Submission } from '../../clients/typescript/client
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
-import { withRetries } from './retry.ts'
+import { never, withRetries } from './retry.ts'
 
 /** The files that this page has sent, so that the same media is not sent twice. */
 const sent = new WeakMap<Blob, string>()
@@ -76,8 +76,7 @@ export function cancelRequest(
   id: string,
   clientNow: () => Client = currentClient,
 ): Promise<Status | undefined> {
-  const { signal } = new AbortController() // a cancel goes on when its view is left
-  return withRetries(() => clientNow().cancel(id), { signal }).catch(ignoreEnded)
+  return withRetries(() => clientNow().cancel(id), { signal: never }).catch(ignoreEnded)
 }
 
 /**

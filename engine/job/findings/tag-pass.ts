@@ -140,7 +140,9 @@ export class TagPass {
 }
 
 const oneSilentSample = (): MixtureChunk => ({
-  ...{ index: 0, startSample: 0, sharedSamples: 0 },
+  index: 0,
+  startSample: 0,
+  sharedSamples: 0,
   channels: [new Float32Array(1)],
 })
 
