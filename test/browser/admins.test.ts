@@ -313,7 +313,8 @@ test('admins see what waits and cancel it, and are told when their gateway is go
   await page.goBack()
   await rowOf(page, 'Requests', 'speech').waitFor()
   await winnow.gateway.end('SIGKILL')
-  await page.getByRole('alert').filter({ hasText: /fetch/i }).waitFor()
+  const gone = page.getByRole('alert').filter({ hasText: /fetch/i })
+  await gone.first().waitFor() // the view says so, and then its list as well
 })
 
 /** On the provider's pages: any password does. */
