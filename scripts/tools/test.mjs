@@ -42,6 +42,8 @@ const startedAt = Date.now()
 const reports = mkdtempSync(join(tmpdir(), 'winnow-test-'))
 const report = join(reports, 'work.jsonl')
 const failed = []
+/** What failed in the tests, and why. */
+const failures = []
 /** The source of each test file, by the name of its compiled file. */
 const sources = new Map()
 try {
@@ -49,6 +51,7 @@ try {
   if (tier === 'nightly') await runNightly()
   else await runTier()
   printWork()
+  if (failed.length > 0) console.log(`\n${failures.join('')}`)
 } finally {
   rmSync(reports, { recursive: true })
 }
@@ -117,10 +120,12 @@ async function runNightly() {
 async function runTests(name, files, env = {}, { concurrency = CONCURRENCY } = {}) {
   if (files.length === 0) return
   const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
+  const why = join(reports, 'failures.txt')
   const options = [
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${minutes * 60_000}`,
-    '--test-reporter=spec',
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=./scripts/tools/test/failures.mjs', `--test-reporter-destination=${why}`],
   ]
   const preloads = ['--enable-source-maps', '--import', './scripts/tools/test/count-work.mjs']
   const compiled = await compileTests(files)
@@ -131,6 +136,7 @@ async function runTests(name, files, env = {}, { concurrency = CONCURRENCY } = {
       [...preloads, '--test', ...options, ...compiled.files],
       { ...env, WINNOW_TEST_WORK: report },
     )
+    failures.push(readFileSync(why, 'utf8'))
   } finally {
     compiled.remove()
   }
