@@ -175,10 +175,15 @@ test('a bucket that keeps versions forever warns', () => {
 test('a clock that is off warns, then fails', () => {
   const at = (theirs: number) => clockFinding('broker', theirs, [100_000, 100_020])
   assert.deepEqual(
-    [100_012, 99_000, 102_000, 60_000].map((theirs) => at(theirs).severity),
+    [100_012, 98_900, 102_000, 60_000].map((theirs) => at(theirs).severity),
     ['fine', 'warning', 'warning', 'failure'],
   )
   assert.match(at(102_000).found, /1990 ms behind the broker's/)
+  assert.equal(
+    clockFinding('broker', 100_000, [100_000, 104_000]).severity,
+    'fine',
+    'slow to answer',
+  )
 })
 
 test('replicas that lag or are away are named', () => {
