@@ -83,8 +83,8 @@ test('4.3 the stream includes logs on request', async (t) => {
 })
 
 test('4.4 the status is repeated every interval without querying the database', async (t) => {
-  const { gateway, events } = await openStream(t, '?interval=0.001') // clamped to 1
   const startedAt = performance.now()
+  const { gateway, events } = await openStream(t, '?interval=0.001') // clamped to 1
   const first = await next(events)
   await loseTable(gateway.store, 'requests') // makes any query fail from now on
   assert.deepEqual(await next(events), first)

@@ -321,11 +321,11 @@ test('a job that no engine understands becomes a dead letter, in full', async (t
   await client.publish('jobs.separate', JSON.stringify({ request_id: 'r1', prompt: 1 }))
   await client.publish('jobs.separate', 'not JSON')
   await broker.publishJob(job('r2'), 'r2')
-  assert.equal(await broker.leaseJob(1_000), null)
-  assert.equal(await broker.leaseJob(1_000), null)
-  const lease = await broker.leaseJob(2_000)
-  assert.equal(lease?.job.request_id, 'r2')
-  await lease?.ack()
+  let lease
+  do lease = await broker.leaseJob(1_000)
+  while (lease === null) // after the two, however many pulls those take
+  assert.equal(lease.job.request_id, 'r2')
+  await lease.ack()
   let done = false
   const pulling = whenTrue(async () => (await broker.leaseJob(1_000), done)) // the server only checks when pulled from
   const collected = await letters.all

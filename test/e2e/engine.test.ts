@@ -64,6 +64,7 @@ test('top shows the engine, its work and its failures, again and again', async (
   await writeFile(bad, 'this is no sound')
   await separateFile(winnow, await writeNoise(3), { prompt: 'noise' })
   const { submitted } = await separateFile(winnow, bad, { prompt: 'noise' })
+  await statsOf(({ jobs }) => jobs === 0)
   const { text, errors, code } = await runTop(['--once'], { ADMIN_TOKEN })
   assert.deepEqual([errors, code], ['', 0])
   assert.match(text, /^the-engine +\S+ +mini +cpu +READY +0\/\d+ +0 +\d+ % +\d+\.\d /m)
@@ -96,7 +97,8 @@ test('top says what is wrong with its token', async () => {
 })
 
 test('an outage of the media store costs neither finished work nor an attempt', async () => {
-  const submitted = await submitFile(winnow, await writeNoise(30), { prompt: 'noise' })
+  const input = { prompt: 'noise', acceleration: 'quality', reranking_candidates: 4 } as const
+  const submitted = await submitFile(winnow, await writeNoise(30), input)
   await statsOf(({ lanes }) => lanes > 0)
   await winnow.gateway.end('SIGKILL')
   await statsOf(({ state }) => state === 'PAUSED')

@@ -23,6 +23,8 @@ import { wavBytes } from '../support/media/wav.ts'
 import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const EXAMPLE = 'siren-and-speech'
+/** Options that keep an engine busy until a disk is full. */
+const LONG = { prompt: 'noise', acceleration: 'quality', reranking_candidates: 2 } as const
 
 interface Answer {
   status: number
@@ -108,16 +110,18 @@ test('the disks of a gateway and an engine fill up in turn', options, async (t) 
   await t.test('an engine releases its job, which completes once there is space', async () => {
     const long = join(winnow.folder, 'long.wav')
     await writeFile(long, wavBytes([noise(100, 8_000)], 8_000))
-    const interrupted = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
+    const interrupted = await submitFile(winnow, long, LONG)
     for await (const { progress } of winnow.client.follow(interrupted)) {
       if ((progress ?? 0) > 0) break
     }
     await scratch.fill()
     await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
     const waiting = await submitFile(winnow, path, { prompt: 'siren' })
-    await whenTrue(
-      async () => (await winnow.client.status(interrupted.request_id)).status === 'IN_QUEUE',
-    )
+    await whenTrue(async () => {
+      const { status } = await winnow.client.status(interrupted.request_id)
+      assert.notEqual(status, 'COMPLETED', 'the disk was not full in time')
+      return status === 'IN_QUEUE'
+    })
     assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: leasing no job/)
     await scratch.free()
     assert.equal((await followToEnd(winnow, interrupted)).at(-1)?.status, 'COMPLETED')
