@@ -9,7 +9,7 @@ import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { newCode } from '../support/gateway/page-session.ts'
-import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import { enterKey, launchBrowser, openPage, untilDrawn } from '../support/page/browser.ts'
 import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
 import {
   assertAccessible,
@@ -84,14 +84,19 @@ test('a new secret of the key of this session is shown, and what is under way go
   await page.getByRole('button', { name: 'Developers' }).click()
   const release = await hold(page, POLLS)
   await page.waitForRequest(POLLS) // with the old secret
-  const secret = await rotateOwnKey(page)
-  release()
+  let tell = (_secret: string) => {}
+  const told = new Promise<string>((resolve) => (tell = resolve))
   const answered = (path: string) =>
     page.waitForResponse(async (reply) => {
-      const authorization = await reply.request().headerValue('authorization')
-      return reply.url().includes(path) && authorization === `Bearer ${secret}`
+      if (!reply.url().includes(path)) return false
+      return (await reply.request().headerValue('authorization')) === `Bearer ${await told}`
     })
-  const replies = await Promise.all([answered('/requests?'), answered('/status/stream')])
+  const answers = Promise.all([answered('/requests?'), answered('/status/stream')])
+  const secret = await rotateOwnKey(page)
+  reachable.gateway.clock.advance(1_000) // the gateway reads the key of a stream once a second
+  tell(secret)
+  release()
+  const replies = await answers
   assert.deepEqual(
     replies.map((reply) => reply.status()),
     [200, 200],
@@ -344,7 +349,8 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await answerNext({ status: 409, json: { error: { code: 'CONFLICT', message: 'It has ended.' } } })
   const refused = page.waitForResponse((reply) => reply.status() === 409)
   await cancel.click()
-  await refused
+  await (await refused).finished()
+  await untilDrawn(page)
   await page.getByText('in the queue').waitFor()
   assert.equal(await page.getByText('It has ended.').count(), 0)
   await answerNext({ status: 503, headers: { 'retry-after': '0' } })
@@ -394,7 +400,11 @@ test('a list says what could not be canceled, cancels what was submitted, and is
   await page.getByRole('button', { name: 'Close the list' }).click()
 
   const release = await hold(page, '**/audio/separate')
-  const submitting = page.waitForRequest('**/audio/separate')
+  let submits = 0
+  const submitting = page.waitForRequest((call) => {
+    if (call.url().endsWith('/audio/separate')) submits += 1
+    return submits === 2
+  })
   await start('3.wav', '4.wav')
   await submitting
   await page.getByRole('button', { name: 'Cancel 3.wav' }).click()
