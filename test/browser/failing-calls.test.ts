@@ -404,6 +404,20 @@ test('an output whose request was left meanwhile is not put into the form', asyn
   await page.getByText('Drop audio or video here').waitFor()
 })
 
+test('files have the name that a request got before its result arrived', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  const { answered, release } = await holdReply(page, '**/result')
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await answered
+  page.once('dialog', (dialog) => void dialog.accept('tape'))
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await page.getByRole('heading', { name: 'tape.m4a' }).waitFor()
+  release()
+  await page.locator('.downloads a[download^="tape."]').first().waitFor()
+})
+
 test('a cancel that fails leaves the request as it is, and is tried again while the service is away', async (t) => {
   const reachable = await startReachable(t)
   const id = await reachable.gateway.submitted({ prompt: 'a bell' })
