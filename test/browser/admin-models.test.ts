@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
 import type { components } from '../../clients/typescript/api.ts'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
@@ -62,11 +63,16 @@ async function admin(method: string, path: string, body?: object, token = ADMIN_
   return { status: reply.status, body: (await reply.json()) as any }
 }
 
+const POLL_MS = 20
+
+/** A model, once the engine has announced it. */
 async function modelNamed(name: string): Promise<Model> {
-  const { data } = (await admin('GET', '')).body as { data: Model[] }
-  const model = data.find((each) => each.name === name)
-  assert.ok(model, `${name} is not among ${data.map((each) => each.name).join(', ')}`)
-  return model
+  for (;;) {
+    const { data } = (await admin('GET', '')).body as { data: Model[] }
+    const model = data.find((each) => each.name === name)
+    if (model) return model
+    await sleep(POLL_MS)
+  }
 }
 
 /** How a model is on the engine, once it is so. */
@@ -74,13 +80,13 @@ async function until(name: string, isSo: (on: Model['engines'][number]) => boole
   for (;;) {
     const [on] = (await modelNamed(name)).engines
     if (on && isSo(on)) return on
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await sleep(POLL_MS)
   }
 }
 
 /** Sends the rest of the download under way. */
 async function sendTheRest(): Promise<void> {
-  while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (waiting.length === 0) await sleep(5)
   waiting.pop()!.end(TINY_FILE.subarray(100_000))
 }
 

@@ -41,6 +41,7 @@ test('the page says that the outputs of an earlier request are deleted', async (
   await gateway.complete(requestId)
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor() // a reload keeps the key
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
   await passTime(gateway, page, 7 * DAY_MS - 1)
   await row.getByText('completed').waitFor()

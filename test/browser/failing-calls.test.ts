@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Page, Request, Route } from 'playwright-core'
 import type { RequestList } from '../../clients/typescript/client.ts'
 import { ADMIN_TOKEN } from '../support/gateway/admin.ts'
 import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { newCode } from '../support/gateway/page-session.ts'
-import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
-import { openWithKey, startReachable } from '../support/page/page-gateway.ts'
+import { enterKey, launchBrowser, openPage, untilDrawn } from '../support/page/browser.ts'
+import { openWithKey, startReachable, type PageGateway } from '../support/page/page-gateway.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -43,6 +43,24 @@ async function hold(page: Page, calls: string): Promise<() => void> {
   return release
 }
 
+/** Holds the reply to the next such call of the page, which the service has served by then. */
+async function holdReply(page: Page, calls: string) {
+  let [answer, release] = [() => {}, () => {}]
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  await page.route(
+    calls,
+    async (route) => {
+      const response = await route.fetch()
+      answer()
+      await isReleased
+      await route.fulfill({ response })
+    },
+    { times: 1 },
+  )
+  return { answered, release }
+}
+
 test('what is submitted is what the form said when Separate was pressed', async (t) => {
   const page = await openWithKey(t, browser, await startReachable(t))
   await chooseExample(page)
@@ -68,30 +86,40 @@ async function rotateOwnKey(page: Page): Promise<string> {
   return page.locator('.secret code').innerText()
 }
 
-test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
-  const reachable = await startReachable(t)
-  const page = await openWithKey(t, browser, reachable)
+/** Submits two files that the page lists, and a request that it shows; returns the id of that. */
+async function listTwoOpenOne(page: Page, { gateway, url }: PageGateway): Promise<string> {
   const names = ['first.wav', 'second.wav']
   const files = names.map((name) => ({ name, mimeType: 'audio/wav', buffer: FILE_BYTES }))
   await page.getByLabel('Choose files').setInputFiles(files)
   await page.getByLabel('Prompt 1').fill('a horn')
   await separate(page)
   await page.getByRole('region', { name: 'Files' }).getByText('in the queue').nth(1).waitFor()
-  const id = await reachable.gateway.submitted({ prompt: 'a bell' })
-  await page.goto(`${reachable.url}/#request=${id}`)
+  const id = await gateway.submitted({ prompt: 'a bell' })
+  await page.goto(`${url}/#request=${id}`)
   await page.getByText('a bell', { exact: true }).waitFor()
+  return id
+}
 
+test('a new secret of the key of this session is shown, and what is under way goes on with it', async (t) => {
+  const reachable = await startReachable(t)
+  const page = await openWithKey(t, browser, reachable)
+  await listTwoOpenOne(page, reachable)
   await page.getByRole('button', { name: 'Developers' }).click()
   const release = await hold(page, POLLS)
   await page.waitForRequest(POLLS) // with the old secret
-  const secret = await rotateOwnKey(page)
-  release()
+  let tell = (_secret: string) => {}
+  const told = new Promise<string>((resolve) => (tell = resolve))
   const answered = (path: string) =>
     page.waitForResponse(async (reply) => {
-      const authorization = await reply.request().headerValue('authorization')
-      return reply.url().includes(path) && authorization === `Bearer ${secret}`
+      if (!reply.url().includes(path)) return false
+      return (await reply.request().headerValue('authorization')) === `Bearer ${await told}`
     })
-  const replies = await Promise.all([answered('/requests?'), answered('/status/stream')])
+  const answers = Promise.all([answered('/requests?'), answered('/status/stream')])
+  const secret = await rotateOwnKey(page)
+  reachable.gateway.clock.advance(1_000) // the gateway reads the key of a stream once a second
+  tell(secret)
+  release()
+  const replies = await answers
   assert.deepEqual(
     replies.map((reply) => reply.status()),
     [200, 200],
@@ -112,12 +140,60 @@ test('what is in a file is told although the key got a new secret meanwhile', as
   const { request_id: id } = (await (await submitting).json()) as { request_id: string }
   await page.getByRole('button', { name: 'Developers' }).click()
   await rotateOwnKey(page)
+  gateway.clock.advance(1_000)
   await gateway.publish()
   await gateway.event('started', id)
   const sounds = [{ name: 'a dog', spans: [{ start: 0, end: 2 }], share: 0.2, match: 0.9 }]
   await gateway.event('completed', id, { sounds, outputs: undefined as never })
   await page.getByRole('button', { name: 'Playground' }).click()
   await page.getByRole('group', { name: 'Sounds in this file' }).getByText('a dog').waitFor()
+})
+
+test('a late refusal of the secret before signs nobody out', async (t) => {
+  const page = await openWithKey(t, browser, await startReachable(t))
+  const release = await hold(page, POLLS)
+  const listing = page.waitForRequest(POLLS)
+  await page.reload()
+  await listing // with the old secret
+  await page.getByRole('button', { name: 'Developers' }).click()
+  const secret = await rotateOwnKey(page)
+  const refused = page.waitForResponse((reply) => reply.status() === 401)
+  release()
+  await (await refused).finished()
+  await untilDrawn(page)
+  assert.equal(await page.locator('.secret code').innerText(), secret)
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByText('None. What you separate is listed here.').waitFor()
+})
+
+test('a new secret is shown although the old one is refused before it arrives', async (t) => {
+  const reachable = await startReachable(t)
+  const { gateway } = reachable
+  const page = await openWithKey(t, browser, reachable)
+  const id = await listTwoOpenOne(page, reachable)
+  await page.getByRole('button', { name: 'Developers' }).click()
+  const { answered, release } = await holdReply(page, '**/rotate')
+  const refused = page.waitForResponse((reply) => reply.status() === 401)
+  const isStream = (call: Request) => call.url().includes('/status/stream')
+  const streamEnds = Promise.race([
+    page.waitForEvent('requestfinished', isStream),
+    page.waitForEvent('requestfailed', isStream),
+  ])
+  const rotating = rotateOwnKey(page)
+  await answered
+  gateway.clock.advance(1_000)
+  await Promise.all([streamEnds, refused.then((reply) => reply.finished())])
+  await untilDrawn(page)
+  const goesOn = page.waitForResponse(
+    (reply) => reply.url().includes('/requests?') && reply.status() === 200,
+  )
+  release()
+  assert.match(await rotating, /^sep_/)
+  await goesOn
+  await gateway.publish()
+  await gateway.event('started', id)
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByText('separating').waitFor()
 })
 
 test('whoever could not be signed out is told so, and loses nothing', async (t) => {
@@ -328,6 +404,20 @@ test('an output whose request was left meanwhile is not put into the form', asyn
   await page.getByText('Drop audio or video here').waitFor()
 })
 
+test('files have the name that a request got before its result arrived', async (t) => {
+  const reachable = await startReachable(t)
+  const id = await completeWithSound(reachable.gateway)
+  const page = await openWithKey(t, browser, reachable)
+  const { answered, release } = await holdReply(page, '**/result')
+  await page.goto(`${reachable.url}/#request=${id}`)
+  await answered
+  page.once('dialog', (dialog) => void dialog.accept('tape'))
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await page.getByRole('heading', { name: 'tape.m4a' }).waitFor()
+  release()
+  await page.locator('.downloads a[download^="tape."]').first().waitFor()
+})
+
 test('a cancel that fails leaves the request as it is, and is tried again while the service is away', async (t) => {
   const reachable = await startReachable(t)
   const id = await reachable.gateway.submitted({ prompt: 'a bell' })
@@ -344,7 +434,8 @@ test('a cancel that fails leaves the request as it is, and is tried again while 
   await answerNext({ status: 409, json: { error: { code: 'CONFLICT', message: 'It has ended.' } } })
   const refused = page.waitForResponse((reply) => reply.status() === 409)
   await cancel.click()
-  await refused
+  await (await refused).finished()
+  await untilDrawn(page)
   await page.getByText('in the queue').waitFor()
   assert.equal(await page.getByText('It has ended.').count(), 0)
   await answerNext({ status: 503, headers: { 'retry-after': '0' } })
@@ -394,7 +485,11 @@ test('a list says what could not be canceled, cancels what was submitted, and is
   await page.getByRole('button', { name: 'Close the list' }).click()
 
   const release = await hold(page, '**/audio/separate')
-  const submitting = page.waitForRequest('**/audio/separate')
+  let submits = 0
+  const submitting = page.waitForRequest((call) => {
+    if (call.url().endsWith('/audio/separate')) submits += 1
+    return submits === 2
+  })
   await start('3.wav', '4.wav')
   await submitting
   await page.getByRole('button', { name: 'Cancel 3.wav' }).click()

@@ -6,7 +6,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Locator, Page, Request } from 'playwright-core'
-import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
+import {
+  accessibilityProblems,
+  CONTRAST,
+  fillPrompts,
+  openPage,
+  untilDrawn,
+} from '../support/page/browser.ts'
 import { makeMedia } from '../support/media/make-media.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
@@ -52,6 +58,7 @@ export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
 
 /** Drops a file, as from the desktop. */
 export async function drop(page: Page, path: string, name: string): Promise<void> {
+  await untilDrawn(page) // then it listens
   const base64 = (await readFile(path)).toString('base64')
   const transfer = await page.evaluateHandle(
     ({ base64, name }) => {
@@ -112,6 +119,7 @@ export async function chooseLongFile({ winnow }: Place, page: Page, seconds = 24
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('quality')
+  await page.getByLabel('Tries per section; the best is kept').fill('2')
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
@@ -156,8 +164,11 @@ export async function inputWithoutUpload(
 export const separate = (page: Page) =>
   page.getByRole('button', { name: 'Separate', exact: true }).click()
 
-export const waitForPlayer = (page: Page) =>
-  page.getByRole('button', { name: 'Null test' }).waitFor()
+/** Waits until the player is there, hears keys and knows its width. */
+export async function waitForPlayer(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Null test' }).waitFor()
+  await page.locator('.ruler span').first().waitFor()
+}
 
 /** Presses at a part of the width, and drags to another. */
 export async function drag(page: Page, on: Locator, from: number, to: number): Promise<void> {

@@ -92,11 +92,49 @@ export async function useKey(key: string): Promise<void> {
 }
 
 /** Keeps a key that the service is known to accept. */
-export function keepKey(key: string): void {
+function keepKey(key: string): void {
   sessionStorage.setItem(KEY, key)
   credentialNotice.value = ''
   credential.value = { kind: 'key', key }
 }
+
+/** Settles once no new secret of the own key is awaited. */
+let replacing: Promise<unknown> = Promise.resolve()
+
+/**
+ * Keeps the new secret of the own key that is being made. The old one may be refused before it
+ * arrives, which then signs nobody out.
+ */
+export function keepNewSecret<Made extends { key: string }>(making: Promise<Made>): Promise<Made> {
+  const kept = making.then((made) => {
+    keepKey(made.key)
+    return made
+  })
+  replacing = kept.catch(() => undefined)
+  return kept
+}
+
+/**
+ * Resolves with the result of `work`, which runs again if it was refused with a credential that
+ * this tab has replaced since.
+ */
+export async function withCredentialOfNow<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const used = credential.peek()
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      await replacing
+      const now = credential.peek()
+      if (!now || now === used) throw error
+    }
+  }
+}
+
+/** The error of a stream has no status. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 401 || error.code === 'UNAUTHENTICATED')
 
 /**
  * Forgets the key, or ends the session.
@@ -104,8 +142,12 @@ export function keepKey(key: string): void {
  */
 export async function signOut(): Promise<void> {
   if (credential.value?.kind === 'session') await endSession()
+  forget()
+}
+
+function forget(why = ''): void {
   sessionStorage.removeItem(KEY)
-  credentialNotice.value = ''
+  credentialNotice.value = why
   credential.value = null
 }
 
@@ -151,10 +193,17 @@ export function clientOptions(signal?: AbortSignal): ClientOptions {
  */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof ApiError && error.status === 401) {
-    sessionStorage.removeItem(KEY)
-    credentialNotice.value = `${message} Sign in again.`
-    credential.value = null
-  }
+  if (isRefusal(error)) void signOutIfRefused(`${message} Sign in again.`)
   return message
+}
+
+/** Asks whether the credential of now is refused, because a call may have had the one before. */
+async function signOutIfRefused(why: string): Promise<void> {
+  await replacing
+  const current = credential.peek()
+  if (!current) return
+  const isRefused = await currentClient()
+    .models()
+    .then(() => false, isRefusal)
+  if (isRefused && credential.peek() === current) forget(why)
 }

@@ -9,7 +9,7 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { isTransient, sleep } from '../../clients/typescript/retry.ts'
 import { FILES_MAX } from './choose-files.ts'
-import { credential, currentClient, messageOf } from './credential.ts'
+import { credential, currentClient, messageOf, withCredentialOfNow } from './credential.ts'
 import { lengthWarning } from './source-warning.ts'
 import {
   formInput,
@@ -222,13 +222,9 @@ async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
   while (credential.value && underWay().length > 0) {
-    const used = credential.value
-    await pollRequests().then(
+    await withCredentialOfNow(pollRequests).then(
       () => (problem.value = ''),
-      (error: unknown) => {
-        // A refusal of the key before says nothing about the one of now.
-        if (credential.value === used) problem.value = messageOf(error)
-      },
+      (error: unknown) => (problem.value = messageOf(error)),
     )
     await sleep(POLL_MS, never)
   }

@@ -8,7 +8,7 @@ import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, replaceByForm, viewInAddress } from './address.ts'
-import { credential, currentClient, messageOf } from './credential.ts'
+import { credential, currentClient, messageOf, withCredentialOfNow } from './credential.ts'
 import {
   beginChoice,
   formInput,
@@ -263,15 +263,9 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   }
   try {
     for (;;) {
-      const used = credential.peek()
       try {
-        for await (const status of currentClient(signal).follow(open.id, { logs: true, onRetry })) {
-          open.status.value = status
-          open.retryAt.value = null
-        }
-        return
+        return await withCredentialOfNow(() => readStatus(open, signal, onRetry))
       } catch (error) {
-        if (credential.peek() !== used) continue // the stream ended with the key that it had
         if (!isUnavailable(error)) throw error
         onRetry(RETRY_MS)
         await sleep(RETRY_MS, signal)
@@ -280,6 +274,18 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   } catch (error) {
     open.retryAt.value = null
     if (!signal.aborted) open.problem.value = messageOf(error)
+  }
+}
+
+/** Shows every status until the last. */
+async function readStatus(
+  open: OpenRequest,
+  signal: AbortSignal,
+  onRetry: (ms: number) => void,
+): Promise<void> {
+  for await (const status of currentClient(signal).follow(open.id, { logs: true, onRetry })) {
+    open.status.value = status
+    open.retryAt.value = null
   }
 }
 

@@ -1,9 +1,9 @@
 /** Asks the service which sounds the source in the form contains. */
 
 import { signal } from '@preact/signals'
-import type { Client, RequestRef, SoundsResult } from '../../clients/typescript/client.ts'
+import type { Client } from '../../clients/typescript/client.ts'
 import type { HeardSound } from './chip.ts'
-import { credential, currentClient, messageOf } from './credential.ts'
+import { currentClient, messageOf, withCredentialOfNow } from './credential.ts'
 import { source, type Source } from './draft.ts'
 import { send, sending } from './open-request.ts'
 import { placeOf } from './submit.ts'
@@ -45,20 +45,9 @@ async function listen(
   soundsInFile.value = { ...NOTHING, isListening: true }
   try {
     const request = await currentClient(signal).submitSounds({ input: place })
-    const { data } = await waitFor(request, signal)
+    const { data } = await withCredentialOfNow(() => currentClient(signal).waitForSounds(request))
     if (source.peek() === chosen) soundsInFile.value = { ...NOTHING, sounds: data.sounds }
   } catch (error) {
     if (!signal.aborted) soundsInFile.value = { ...NOTHING, problem: messageOf(error) }
-  }
-}
-
-async function waitFor(request: RequestRef, signal: AbortSignal): Promise<SoundsResult> {
-  for (;;) {
-    const used = credential.peek()
-    try {
-      return await currentClient(signal).waitForSounds(request)
-    } catch (error) {
-      if (credential.peek() === used) throw error // otherwise it ended with the key that it had
-    }
   }
 }

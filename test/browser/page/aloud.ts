@@ -82,7 +82,7 @@ async function focusMovesOn({ t, winnow, browser }: Place): Promise<void> {
 
 /** Leaves out announcements that depend on the speed of the machine. */
 const timeless = (texts: readonly string[]): string[] =>
-  texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|“)/.test(text))
+  texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|“|100 %: only)/.test(text))
 
 /** The page announces what happens, but no number that keeps changing. */
 async function announcesEvents(place: Place): Promise<void> {

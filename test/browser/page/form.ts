@@ -223,11 +223,20 @@ async function keysEnd(place: Place): Promise<void> {
 
 async function microphone(place: Place): Promise<void> {
   const page = await signedIn(place)
+  // A recording that ends at once is empty, or has no sound yet.
+  const recorded = await page.evaluateHandle(() => {
+    const sounds: Blob[] = []
+    const { prototype } = MediaRecorder
+    const start = prototype.start
+    prototype.start = function () {
+      this.addEventListener('dataavailable', ({ data }) => data.size > 0 && sounds.push(data))
+      start.call(this, 100)
+    }
+    return sounds
+  })
   await page.getByRole('button', { name: 'Record' }).click()
-  const stop = page.getByRole('button', { name: 'Stop recording' })
-  await stop.waitFor()
-  await page.waitForTimeout(1_000) // browsers give nothing for a recording that ends at once
-  await stop.click()
+  await page.waitForFunction((sounds) => sounds.length >= 5, recorded)
+  await page.getByRole('button', { name: 'Stop recording' }).click()
   await page.getByText(/recording\.webm/).waitFor()
   await page.getByLabel('Prompt 1').fill('beep')
   await separate(page)

@@ -36,5 +36,6 @@ export async function openWithKey(
 ): Promise<Page> {
   const page = await openPage(t, browser, url)
   await enterKey(page, gateway.key)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor() // a reload keeps the key
   return page
 }

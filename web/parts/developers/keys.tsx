@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { keepKey, messageOf } from '../../state/credential.ts'
+import { keepNewSecret, messageOf } from '../../state/credential.ts'
 import {
   createKey,
   readKeys,
@@ -36,8 +36,6 @@ export function Keys() {
       const key = await work
       const isOwn = key.key_id === list?.current_key_id
       const fresh = 'key' in key ? key : null
-      // The old secret is refused from now on, and would make the page ask for a key.
-      if (fresh && isOwn) keepKey(fresh.key)
       setMade(fresh)
       if (fresh || !isOwn) await refresh()
     } catch (error) {
@@ -173,7 +171,10 @@ const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
           <ConfirmedButton
             action="Rotate"
             target={key.name || key.key_id}
-            act={() => change(rotateKey(key.key_id))}
+            act={() => {
+              const rotating = rotateKey(key.key_id)
+              return change(key.key_id === currentId ? keepNewSecret(rotating) : rotating)
+            }}
           />
           <ConfirmedButton
             action="Revoke"

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Peaks } from '../../../clients/typescript/client.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { resume } from '../../audio/mixer-state.ts'
@@ -29,7 +29,9 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
   const [loaded, setLoaded] = useState<LoadedResult | null>(null)
   const [isPlain, setPlain] = useState(false)
   const [problem, setProblem] = useState('')
+  const readFor = useRef('')
   useEffect(() => {
+    readFor.current = request.name
     let mixer: LoadedResult['mixer'] | undefined
     const unmounting = new AbortController()
     const { signal } = unmounting
@@ -56,8 +58,10 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
   }, [request])
   useEffect(() => {
     // files are saved under the name that the request has now
-    if (result) read().then(setResult, (error: unknown) => setProblem(messageOf(error)))
-  }, [request.name])
+    if (!result || readFor.current === request.name) return
+    readFor.current = request.name
+    read().then(setResult, (error: unknown) => setProblem(messageOf(error)))
+  }, [request.name, result])
   return (
     <>
       <Problem>{problem}</Problem>
