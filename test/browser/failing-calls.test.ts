@@ -9,7 +9,7 @@ import { FILE_BYTES } from '../support/gateway/start-gateway.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { completeWithSound } from '../support/gateway/sounding.ts'
 import { newCode } from '../support/gateway/page-session.ts'
-import { enterKey, launchBrowser, openPage, untilDrawn } from '../support/page/browser.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { openWithKey, startReachable, type PageGateway } from '../support/page/page-gateway.ts'
 import {
   assertAccessible,
@@ -21,6 +21,7 @@ import {
   separate,
   SPEECH_OVER_PIANO,
   waitForPlayer,
+  untilDrawn,
 } from './playground.ts'
 
 const SESSION = '**/playground/session'

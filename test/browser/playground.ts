@@ -6,13 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Locator, Page, Request } from 'playwright-core'
-import {
-  accessibilityProblems,
-  CONTRAST,
-  fillPrompts,
-  openPage,
-  untilDrawn,
-} from '../support/page/browser.ts'
+import { accessibilityProblems, CONTRAST, fillPrompts, openPage } from '../support/page/browser.ts'
 import { makeMedia } from '../support/media/make-media.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
@@ -55,6 +49,10 @@ export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
   assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
   return page
 }
+
+/** Resolves once the page has drawn what it has, and run what it does after that. */
+export const untilDrawn = (page: Page): Promise<void> =>
+  page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => setTimeout(done))))
 
 /** Drops a file, as from the desktop. */
 export async function drop(page: Page, path: string, name: string): Promise<void> {

@@ -5,12 +5,13 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, describe, type TestContext } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser, untilDrawn } from '../support/page/browser.ts'
+import { enterKey, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   waitForPlayer,
   separate,
   signedIn,
+  untilDrawn,
   type Cases,
   type Place,
 } from './playground.ts'

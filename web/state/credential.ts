@@ -118,7 +118,7 @@ export function keepNewSecret<Made extends { key: string }>(making: Promise<Made
  * Resolves with the result of `work`, which runs again if it was refused with a credential that
  * this tab has replaced since.
  */
-export async function withCredentialOfNow<T>(work: () => Promise<T>): Promise<T> {
+export async function retryWithNewCredential<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     const used = credential.peek()
     try {

@@ -9,7 +9,7 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { isTransient, sleep } from '../../clients/typescript/retry.ts'
 import { FILES_MAX } from './choose-files.ts'
-import { credential, currentClient, messageOf, withCredentialOfNow } from './credential.ts'
+import { credential, currentClient, messageOf, retryWithNewCredential } from './credential.ts'
 import { lengthWarning } from './source-warning.ts'
 import {
   formInput,
@@ -222,7 +222,7 @@ async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
   while (credential.value && underWay().length > 0) {
-    await withCredentialOfNow(pollRequests).then(
+    await retryWithNewCredential(pollRequests).then(
       () => (problem.value = ''),
       (error: unknown) => (problem.value = messageOf(error)),
     )

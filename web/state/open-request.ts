@@ -8,7 +8,7 @@ import { isUnavailable, sleep } from '../../clients/typescript/retry.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import type { MixerState } from '../audio/mixer-state.ts'
 import { nameView, replaceByForm, viewInAddress } from './address.ts'
-import { credential, currentClient, messageOf, withCredentialOfNow } from './credential.ts'
+import { credential, currentClient, messageOf, retryWithNewCredential } from './credential.ts'
 import {
   beginChoice,
   formInput,
@@ -264,7 +264,7 @@ async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
       try {
-        return await withCredentialOfNow(() => readStatus(open, signal, onRetry))
+        return await retryWithNewCredential(() => readStatus(open, signal, onRetry))
       } catch (error) {
         if (!isUnavailable(error)) throw error
         onRetry(RETRY_MS)

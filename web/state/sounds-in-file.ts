@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { Client } from '../../clients/typescript/client.ts'
 import type { HeardSound } from './chip.ts'
-import { currentClient, messageOf, withCredentialOfNow } from './credential.ts'
+import { currentClient, messageOf, retryWithNewCredential } from './credential.ts'
 import { source, type Source } from './draft.ts'
 import { send, sending } from './open-request.ts'
 import { placeOf } from './submit.ts'
@@ -45,7 +45,9 @@ async function listen(
   soundsInFile.value = { ...NOTHING, isListening: true }
   try {
     const request = await currentClient(signal).submitSounds({ input: place })
-    const { data } = await withCredentialOfNow(() => currentClient(signal).waitForSounds(request))
+    const { data } = await retryWithNewCredential(() =>
+      currentClient(signal).waitForSounds(request),
+    )
     if (source.peek() === chosen) soundsInFile.value = { ...NOTHING, sounds: data.sounds }
   } catch (error) {
     if (!signal.aborted) soundsInFile.value = { ...NOTHING, problem: messageOf(error) }

@@ -99,10 +99,6 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-/** Resolves once the page has drawn what it has, and run what it does after that. */
-export const untilDrawn = (page: Page): Promise<void> =>
-  page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => setTimeout(done))))
-
 /** Fills prompts into the form of the page, whose first field is there already. */
 export async function fillPrompts(page: Page, ...prompts: string[]): Promise<void> {
   for (const [i, prompt] of prompts.entries()) {
