@@ -13,6 +13,8 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
  */
 const NO_MODEL = '/nowhere'
 
+const LOG_LENGTH_MAX = 200_000
+
 export type Environment = Readonly<Record<string, string>>
 
 export interface Program {
@@ -21,6 +23,7 @@ export interface Program {
   environment: Environment
   /** The details that the program announced when it became ready. */
   ready: Readonly<Record<string, string>>
+  /** The latest that it has logged, from the start of a line. */
   log(): string
   /**
    * Sends the signal and waits until the process ends; returns its exit code, or the signal that
@@ -55,7 +58,9 @@ export function launchProgram(
   let log = ''
   for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (text: Buffer) => {
-      log = (log + text.toString()).slice(-200_000)
+      log += text.toString()
+      if (log.length > LOG_LENGTH_MAX)
+        log = log.slice(log.indexOf('\n', log.length - LOG_LENGTH_MAX) + 1)
     })
   }
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
