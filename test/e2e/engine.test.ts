@@ -11,6 +11,7 @@ import { wavBytes } from '../support/media/wav.ts'
 import { runCommand } from '../support/processes/run-command.ts'
 import {
   followToEnd,
+  keepingBusy,
   separateFile,
   startWinnow,
   submitFile,
@@ -97,8 +98,7 @@ test('top says what is wrong with its token', async () => {
 })
 
 test('an outage of the media store costs neither finished work nor an attempt', async () => {
-  const input = { prompt: 'noise', acceleration: 'quality', reranking_candidates: 4 } as const
-  const submitted = await submitFile(winnow, await writeNoise(30), input)
+  const submitted = await submitFile(winnow, await writeNoise(30), keepingBusy(4))
   await statsOf(({ lanes }) => lanes > 0)
   await winnow.gateway.end('SIGKILL')
   await statsOf(({ state }) => state === 'PAUSED')

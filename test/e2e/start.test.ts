@@ -15,6 +15,7 @@ import { takeLock } from '../../shared/process/file-lock.ts'
 import { serve } from '../support/http/serve.ts'
 import { noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
+import { keepingBusy } from '../support/processes/start-winnow.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
@@ -212,9 +213,8 @@ test('a broker and an engine that end are restarted, and a gateway left alone en
   const client = createClient({ baseUrl, apiKey })
   const path = join(folder, 'long.wav')
   await writeFile(path, wavBytes([noise(40, 8_000)], 8_000))
-  const input = { prompt: 'noise', acceleration: 'quality', reranking_candidates: 4 } as const
   const fileId = await client.upload(path, 'audio/wav')
-  const submitted = await client.submit({ input: { ...input, file_id: fileId } })
+  const submitted = await client.submit({ input: { ...keepingBusy(4), file_id: fileId } })
   let [aborted, last] = [0, '']
   for await (const { status, progress = 0 } of client.follow(submitted)) {
     last = status

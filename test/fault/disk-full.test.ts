@@ -15,6 +15,7 @@ import {
   API_KEY,
   downloadResult,
   followToEnd,
+  keepingBusy,
   startWinnow,
   submitFile,
   type Winnow,
@@ -23,8 +24,6 @@ import { wavBytes } from '../support/media/wav.ts'
 import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const EXAMPLE = 'siren-and-speech'
-/** Options that keep an engine busy until a disk is full. */
-const LONG = { prompt: 'noise', acceleration: 'quality', reranking_candidates: 2 } as const
 
 interface Answer {
   status: number
@@ -110,7 +109,7 @@ test('the disks of a gateway and an engine fill up in turn', options, async (t) 
   await t.test('an engine releases its job, which completes once there is space', async () => {
     const long = join(winnow.folder, 'long.wav')
     await writeFile(long, wavBytes([noise(100, 8_000)], 8_000))
-    const interrupted = await submitFile(winnow, long, LONG)
+    const interrupted = await submitFile(winnow, long, keepingBusy(2))
     for await (const { progress } of winnow.client.follow(interrupted)) {
       if ((progress ?? 0) > 0) break
     }

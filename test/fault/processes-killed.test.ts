@@ -11,16 +11,12 @@ import { readWav24, wavBytes } from '../support/media/wav.ts'
 import {
   downloadResult,
   followToEnd,
+  keepingBusy,
   separateFile,
   startWinnow,
   submitFile,
   type Winnow,
 } from '../support/processes/start-winnow.ts'
-
-/** Options that keep an engine busy for a good while, and for several times as long. */
-const LONG = { prompt: 'noise', acceleration: 'quality' } as const
-const LONGER = { ...LONG, reranking_candidates: 2 } as const
-const LONGEST = { ...LONG, reranking_candidates: 8 } as const
 
 async function longFile({ folder }: Winnow, seconds: number, sampleRate = 8_000): Promise<string> {
   const path = join(folder, 'long.wav')
@@ -39,7 +35,7 @@ async function killEngineAtEachStart(
       .log()
       .split('\n')
       .filter((line) => line.includes(requestId))
-      .flatMap((line) => (/^{.*}$/.test(line) ? [JSON.parse(line)] : [])) // skip lines that the log has truncated
+      .flatMap((line) => (/^{.*}$/.test(line) ? [JSON.parse(line)] : [])) // the last may not be whole yet
     const started = events
       .filter(({ event }) => event === 'started')
       .map(({ attemptId }) => attemptId)
@@ -59,8 +55,8 @@ test('only the job that kills every engine is lost; those in flight beside it co
   const winnow = await startWinnow(t)
   const path = await longFile(winnow, 10)
   const innocent = []
-  for (let i = 0; i < 2; i += 1) innocent.push(await submitFile(winnow, path, LONG))
-  const poison = await submitFile(winnow, path, LONGEST)
+  for (let i = 0; i < 2; i += 1) innocent.push(await submitFile(winnow, path, keepingBusy(1)))
+  const poison = await submitFile(winnow, path, keepingBusy(8))
   assert.equal(await killEngineAtEachStart(winnow, poison), 6)
   assert.equal((await followToEnd(winnow, poison)).at(-1)?.error?.code, 'ENGINE_LOST')
   for (const each of innocent)
@@ -81,7 +77,7 @@ async function checkpointBytes({ folder }: Winnow): Promise<number> {
 test('a long job resumes from its checkpoint after a kill and after a drain, with the same result', async (t) => {
   const winnow = await startWinnow(t, { env: { CHECKPOINT_SECONDS: '1', DRAIN_SECONDS: '0' } })
   const path = await longFile(winnow, 150, 36_000) // with as many bytes as long media has
-  const submitted = await submitFile(winnow, path, LONGER)
+  const submitted = await submitFile(winnow, path, keepingBusy(2))
   let [keptBytes, ends, isQueuedAgain] = [0, 0, false]
   const logs = new Set<string>()
   for await (const status of winnow.client.follow(submitted, { logs: true })) {
@@ -100,7 +96,7 @@ test('a long job resumes from its checkpoint after a kill and after a drain, wit
   const [first, second] = resumed.map(Number)
   assert.ok(first! > 0 && second! > first!, `resumed at ${resumed}`)
   const resumedResult = await downloadResult(winnow, submitted)
-  const again = await separateFile(winnow, path, LONGER)
+  const again = await separateFile(winnow, path, keepingBusy(2))
   const expected = await downloadResult(winnow, again.submitted)
   for (const name of ['target', 'residual'] as const) {
     const [actual, other] = [resumedResult, expected].map(

@@ -122,6 +122,13 @@ export async function startWinnow(
   return winnow
 }
 
+/**
+ * Returns options that keep an engine busy, for tests that end something in the middle of a job.
+ * More tries per section lengthen the job, but not the media.
+ */
+export const keepingBusy = (tries: number) =>
+  ({ prompt: 'noise', acceleration: 'quality', reranking_candidates: tries }) as const
+
 /** Uploads and submits a file; returns the response to the submit. */
 export async function submitFile(
   { client }: Pick<Winnow, 'client'>,
